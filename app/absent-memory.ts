@@ -2,7 +2,7 @@
 import { lstat } from "node:fs/promises";
 import { isFileError } from "../engine/private-file.ts";
 import { findKey } from "../engine/store/find-key.ts";
-import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../engine/store/sqlite/open-in-memory.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { refuseWithoutFolder, wasOpened } from "./keys/store-notes.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
@@ -25,7 +25,7 @@ export async function openAbsentMemory(options: OpenMemoryOptions): Promise<Open
   await refuseWithoutFolder(keyFile, databasePath);
   const notice = absentText(databasePath, await wasOpened(keyFile, databasePath));
   const memory = composeMemory({
-    store: createInMemoryStore({ now }),
+    store: await openStoreInMemory({ now }),
     keepsVectors: false,
     location: { databasePath, keyPath, keySource: source, driver: driver.name },
     key: { source, made: false },

@@ -141,7 +141,7 @@ export interface Composition {
   readonly keepsVectors?: boolean;
   /** For queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
-  /** How long a search waits for its question's vector. Default 1.5 seconds. */
+  /** How long a search waits for its question's vector, and a status for the service. Default 1.5 seconds. */
   readonly questionBudgetMs?: number;
 }
 
@@ -161,7 +161,7 @@ export function composeMemory(parts: Composition): OpenMemory {
       now,
       snapshots: { kept: () => store.snapshots, version: manifest.version },
       ...defined({ timer, clock: parts.clock, limits: parts.indexes, mode: parts.recall }),
-      ...defined({ questionBudgetMs: parts.questionBudgetMs }),
+      ...defined({ questionBudgetMs: embeddings.patienceMs }),
       ...(embeddings.active && {
         semantic: embeddings.active.index,
         references: embeddings.active.references,
@@ -202,7 +202,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     await context.recall.warm(namespace);
     if (embedsEntries) await context.pinned.of(namespace); // for the first prompt; a command has none
     follow(namespace);
-    if (!embedsEntries) await waitForVectors(semantic, namespace, timer);
+    if (!embedsEntries) await waitForVectors(semantic, namespace, parts.questionBudgetMs, timer);
     else if (semantic !== undefined && semantic.coverage(namespace).total > 0) embeddings.prepare();
   };
   let closing: Promise<void> | undefined;

@@ -16,7 +16,7 @@ import type {
 } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, factView, keyOfFact, unlessUnreadable, valueView } from "./fact-view.ts";
-import type { FactHistory, HistoryInput, UndoInput, UndoneFact } from "./memory.ts";
+import type { ChangeInput, FactHistory, HistoryInput, UndoneFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /**
@@ -67,7 +67,7 @@ function lastStored(former: readonly FormerValue[]): readonly FormerValue[] {
 export async function undoFact(
   context: UseCaseContext,
   namespace: Namespace,
-  { key: name, ifRevision }: UndoInput,
+  { key: name, ifRevision }: ChangeInput,
 ): Promise<UndoneFact> {
   const key = await keyOfFact(context, namespace, name);
   if (key === undefined) requireRevision(undefined, ifRevision);

@@ -8,9 +8,8 @@
 
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
-import { DEFAULT_QUOTA } from "../engine/rules/quota.ts";
 import { findKey } from "../engine/store/find-key.ts";
-import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../engine/store/sqlite/open-in-memory.ts";
 import { requireOwnDatabase } from "../engine/store/sqlite/open-sqlite.ts";
 import { unavailable } from "./availability.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
@@ -90,7 +89,7 @@ async function ephemeral(given: MemoryToServeOptions): Promise<MemoryToServe> {
     "There is no key, so memory exists only while this process runs. Set HELMDECK_MEMORY_KEY or " +
     `HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
   const composed = composeMemory({
-    store: createInMemoryStore({ now, quota: { ...DEFAULT_QUOTA, ...quotaOfEnv(options.env) } }),
+    store: await openStoreInMemory({ now, quota: quotaOfEnv(options.env) }),
     location: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
     ...(await settingsOf(options)),

@@ -103,29 +103,25 @@ export interface HistoryInput extends FactName {
   readonly since?: UnixMs;
 }
 
-export interface RenewInput extends FactName {
-  /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
-  readonly ttlSeconds?: number;
+export interface ChangeInput extends FactName {
   /** Only while the fact has this revision; throws `changed_meanwhile`. */
   readonly ifRevision?: number;
 }
 
-export interface PinInput extends FactName {
+export interface RenewInput extends ChangeInput {
+  /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
+  readonly ttlSeconds?: number;
+}
+
+export interface PinInput extends ChangeInput {
   /** False: unpins it. Default true. */
   readonly pinned?: boolean;
-  /** Only while the fact has this revision; throws `changed_meanwhile`. */
-  readonly ifRevision?: number;
 }
 
 /** Who asks, as vouched for by the host; never from the input. */
 export interface Asker extends Writer {
   /** A person: in chat, on a page, at a command line. Otherwise it may be a model. Not stored. */
   readonly isPerson?: true;
-}
-
-export interface UndoInput extends FactName {
-  /** Only while the fact has this revision; throws `changed_meanwhile`. */
-  readonly ifRevision?: number;
 }
 
 export interface FactView {
@@ -531,7 +527,7 @@ export interface Memory {
   /** Also of a superseded fact; undefined when there is no such history. */
   factHistory(subject: Subject, input: HistoryInput): Promise<FactHistory | undefined>;
   /** Undoes the last store that changed a fact; the next call undoes the one before. Throws `not_found`. */
-  undoFact(subject: Subject, input: UndoInput): Promise<UndoneFact>;
+  undoFact(subject: Subject, input: ChangeInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`, and `invalid_input` if a model would keep a pinned fact longer. */
   renewFact(subject: Subject, input: RenewInput, asker?: Asker): Promise<FactView>;
   /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */

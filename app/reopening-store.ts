@@ -11,8 +11,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { defined } from "../engine/defined.ts";
-import { asHelmdeckError, type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
-import { createInMemoryStore } from "../engine/store/in-memory-store.ts";
+import { asHelmdeckError, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { DEFAULT_QUOTA } from "../engine/rules/quota.ts";
 import type {
   IndexSnapshots,
   MemoryStore,
@@ -58,8 +58,8 @@ export class ReopeningStore implements MemoryStore {
   readonly #options: ReopeningOptions;
   readonly #clock: () => number;
   readonly #availability: Availability | undefined;
-  /** A placeholder until it opens for the first time. */
-  #store: MemoryStore;
+  /** Absent until it opens for the first time. */
+  #store: MemoryStore | undefined;
   #beginnings = 0;
   #hasOpened = false;
   #failure: { readonly error: HelmdeckError; readonly cause: HelmdeckError; readonly at: number } | undefined;
@@ -70,7 +70,6 @@ export class ReopeningStore implements MemoryStore {
   private constructor(options: ReopeningOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock.now;
-    this.#store = createInMemoryStore({ now: options.now ?? Date.now });
     const { onChange, ...more } = options.waiting ?? {};
     const ask = () => this.revision(namespaceOf(""));
     this.#availability = onChange && new Availability({ onChange, ...more }, REOPEN_AFTER_MS, ask);
@@ -91,23 +90,24 @@ export class ReopeningStore implements MemoryStore {
   }
 
   get capabilities(): StoreCapabilities {
-    return this.#store.capabilities;
+    return this.#store?.capabilities ?? { persistent: false, shared: false };
   }
 
   get identity(): StoreIdentity | undefined {
-    return this.#store.identity;
+    return this.#store?.identity;
   }
 
   get gauges(): StoreGauges {
-    return { ...this.#store.gauges, ...defined({ losses: this.#availability?.losses }) };
+    const { gauges = { quota: DEFAULT_QUOTA, isKeyChanging: false } } = this.#store ?? {};
+    return { ...gauges, ...defined({ losses: this.#availability?.losses }) };
   }
 
   get snapshots(): IndexSnapshots | undefined {
-    return this.#store.snapshots;
+    return this.#store?.snapshots;
   }
 
   now(): UnixMs {
-    return this.#store.now();
+    return this.#store?.now() ?? (this.#options.now ?? Date.now)();
   }
 
   readonly get = this.#forward("get");
@@ -141,7 +141,13 @@ export class ReopeningStore implements MemoryStore {
     this.#isClosed = true;
     this.#availability?.close();
     await this.#opening?.catch(() => undefined);
-    await this.#store.close();
+    await this.#store?.close();
+  }
+
+  /** Throws when it is closed before it ever opened. */
+  #opened(): MemoryStore {
+    if (this.#store !== undefined) return this.#store;
+    throw new HelmdeckError("store_unavailable", "This memory store is closed.");
   }
 
   /** The method of the store that is open at the time of the call. */
@@ -153,7 +159,7 @@ export class ReopeningStore implements MemoryStore {
 
   async #ask<Answer>(work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
     try {
-      const store = this.#failure === undefined || this.#isClosed ? this.#store : await this.#reopened();
+      const store = this.#failure === undefined || this.#isClosed ? this.#opened() : await this.#reopened();
       const answer = await this.#askOf(store, work);
       this.#availability?.noteAnswer();
       return answer;
@@ -194,12 +200,12 @@ export class ReopeningStore implements MemoryStore {
 
   async #reopen(): Promise<MemoryStore> {
     const { error, cause, at } = this.#failure ?? {};
-    if (error === undefined || cause === undefined) return this.#store;
+    if (error === undefined || cause === undefined) return this.#opened();
     const isNew = error === cause; // not after a failed attempt to open it
     if (isNew && isKeyChange(cause)) await Promise.allSettled(this.#underWay);
     else if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
     try {
-      await this.#store.close();
+      await this.#store?.close();
       this.#store = await this.#options.open(this.#beginnings + 1);
       this.#beginnings += 1;
       this.#hasOpened = true;

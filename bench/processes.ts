@@ -1,5 +1,6 @@
-/** Runs Node for a measurement: a command from its start to its exit, and a program that prints its figures as JSON. */
+/** Runs Node for a measurement: a command from its start to its exit, and a program that prints its figures as JSON. Reads what a process has used. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 /** MiniSearch takes minutes for 100,000 entries on a small machine. */
 const PATIENCE_MS = 15 * 60_000;
@@ -35,4 +36,20 @@ export function measureInChild<Sample>(...args: readonly string[]): Sample {
   });
   if (child.status !== 0) throw new Error(`${args.join(" ")} failed: ${child.stderr}`);
   return JSON.parse(child.stdout) as Sample; // printed by the program
+}
+
+/**
+ * Processor time of a running process so far, user and system, in milliseconds. NaN where it is not known (only Linux tells).
+ *
+ * `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets.
+ */
+export function processorMsOf(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return Number.NaN;
+  }
 }

@@ -2,14 +2,14 @@
 import type { Command } from "commander";
 import type { DoctorReport } from "../app/memory.ts";
 import { doctorText } from "../app/presenters/doctor-text.ts";
-import { doctorReply } from "../app/wire/replies.ts";
+import { toWire } from "../app/wire/codec.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import type { InspectOptions } from "../engine/store/memory-store.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
 import { withCount } from "./progress-bar.ts";
-import { placeOf, refuseRemote } from "./with-memory.ts";
+import { PATIENT, placeOf, refuseRemote } from "./with-memory.ts";
 
 export function declareDoctor(program: Command, runs: Runs): void {
   const doctor = program
@@ -41,7 +41,7 @@ async function doctorCommand(
     await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }
   const report = await examined(context);
-  if (options.json) await output.json(doctorReply(report));
+  if (options.json) await output.json(toWire(report));
   else await present(context, doctorText(report, voiceOf(context)));
   return report.findings.some(({ level }) => level === "error") ? EXIT_FAILED : EXIT_DONE;
 }
@@ -59,6 +59,6 @@ async function memoryReport(context: CommandContext): Promise<DoctorReport> {
   const { examineMemory } = await import("../app/open-memory.ts");
   return withCount(context.shell, ({ update }) => {
     const onProgress: InspectOptions["onProgress"] = ({ done, total }) => update(done, total);
-    return examineMemory(place, { onProgress, mayBlock: true });
+    return examineMemory({ ...place, ...PATIENT }, { onProgress, mayBlock: true });
   });
 }

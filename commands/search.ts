@@ -12,11 +12,9 @@ import { frameOf, quotedText } from "../engine/projections/frame.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { count, withExamples } from "./option-parsers.ts";
-import { embedSearched, withMemory } from "./with-memory.ts";
+import { embedSearched, PATIENT, sayingThatItWaits, withMemory } from "./with-memory.ts";
 
 const { least, most, byDefault } = ANSWER_LIMITS.hits;
-/** As long as the built-in model may take to load. */
-const PATIENT = { questionBudgetMs: 60_000 };
 
 export function declareSearch(program: Command, runs: Runs): void {
   const search = program
@@ -31,13 +29,12 @@ export function declareSearch(program: Command, runs: Runs): void {
         .default("balanced"),
     )
     .option("--explain", "Show how each score is computed.")
-    .option("--wait", "Wait for the built-in model, up to a minute, instead of 1.5 seconds.")
     .action((words: string[], _options: unknown, command: Command) => {
-      const { limit, explain, recall, wait } = command.opts<SearchOptions>();
+      const { limit, explain, recall } = command.opts<SearchOptions>();
       const query = words.join(" ").trim();
       if (query === "") command.error("give the words to search for.");
       return runs(command, async (context) => {
-        return searchCommand(context, { query, limit, recall, ...defined({ explain }) }, wait ? PATIENT : {});
+        return searchCommand(context, { query, limit, recall, ...defined({ explain }) });
       });
     });
   withExamples(search, [
@@ -51,26 +48,21 @@ interface SearchOptions {
   readonly limit: number;
   readonly explain?: boolean;
   readonly recall: RecallMode;
-  readonly wait?: boolean;
 }
 
 /** `search`: ranked hits, as OpenClaw's memory_search gets them. */
-async function searchCommand(
-  context: CommandContext,
-  query: RecallQuery,
-  patience: { readonly questionBudgetMs?: number },
-): Promise<number> {
+async function searchCommand(context: CommandContext, query: RecallQuery): Promise<number> {
   const { output, options } = context;
   const answered = async (memory: CommandMemory): Promise<number> => {
     // A gateway may answer from a partial index, because the next search sees more. A command runs only once, so it waits.
-    await memory.warm(options.caller);
-    const answer = await memory.search(options.caller, query);
+    const searching = memory.warm(options.caller).then(() => memory.search(options.caller, query));
+    const answer = await sayingThatItWaits(context, searching);
     if (options.json) await output.json(searchReply(answer));
     else await present(context, searchText(answer, voiceOf(context)));
     await embedSearched(memory, options.caller);
     return EXIT_DONE;
   };
-  return withMemory(context, answered, patience);
+  return withMemory(context, answered, PATIENT);
 }
 
 function searchText(answer: SearchAnswer, voice: Voice): Presented {

@@ -4,12 +4,13 @@ import type { MemoryStatus } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import { statusText } from "../app/presenters/status-text.ts";
 import { statusReply } from "../app/wire/replies.ts";
+import { defined } from "../engine/defined.ts";
 import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
-import { placeOf } from "./with-memory.ts";
+import { otherCallersNotice, PATIENT, placeOf, sayingThatItWaits } from "./with-memory.ts";
 
 export function declareStatus(program: Command, runs: Runs): void {
   const status = program
@@ -59,10 +60,11 @@ async function unplaced(
 async function statusNow(context: CommandContext, place: OpenMemoryOptions): Promise<MemoryStatus> {
   const { openMemory, unopenedStatus } = await import("../app/open-memory.ts");
   try {
-    const memory = await openMemory({ ...place, access: "read" });
-    const status = await memory.status(context.options.caller);
+    const memory = await openMemory({ ...place, ...PATIENT, access: "read" });
+    const status = await sayingThatItWaits(context, memory.status(context.options.caller));
+    const notice = status.notice ?? (await otherCallersNotice(context.options.caller, memory, place));
     await memory.close();
-    return status;
+    return { ...status, ...defined({ notice }) };
   } catch (error) {
     if (isHelmdeckError(error)) return unopenedStatus(place, error);
     throw error;

@@ -5,8 +5,11 @@
 import type { CommandMemory, OpenMemory } from "../app/compose.ts";
 import type { EmbedReport } from "../app/embedding/on-request.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { defined } from "../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { plainName } from "../engine/projections/frame.ts";
+import { within } from "../engine/timing.ts";
 import type { CommandContext } from "./command-line.ts";
 
 /** For commands that report a failure to find the location or key as part of their answer. */
@@ -69,6 +72,26 @@ export async function withStoreToWrite<Answer>(
   return useOpen(context, await openHere(context, {}), sweeping(use, afterwards));
 }
 
+/**
+ * Search, status and doctor wait this long for what embeds: each command loads the built-in model again, which takes seconds on a
+ * busy machine, and a person would rather wait than get keywords.
+ */
+export const PATIENT = { questionBudgetMs: 30_000 };
+/** After that, a person is told. */
+const SILENT_MS = 1_500;
+
+/** Tells a person at a terminal what a command waits for. */
+export async function sayingThatItWaits<Answer>(
+  { shell, output }: CommandContext,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  if (shell.stderr.isTTY !== true) return answer;
+  await within(SILENT_MS, answer, () => output.note(WAITING));
+  return answer;
+}
+
+const WAITING = "Waiting for the model that searches by meaning …";
+
 const READING = { access: "read" } as const;
 const CHANGING = { access: "change" } as const;
 
@@ -116,7 +139,32 @@ type How = Pick<OpenMemoryOptions, "access" | "questionBudgetMs">;
 async function openHere(context: CommandContext, how: How): Promise<OpenMemory> {
   const options = await context.line.memoryOptions(context);
   const { openMemory } = await import("../app/open-memory.ts");
-  return openMemory({ ...options, ...how });
+  const memory = await openMemory({ ...options, ...how });
+  if (how.access === undefined || memory.notice !== undefined) return memory;
+  return {
+    ...memory,
+    ...defined({ notice: await otherCallersNotice(context.options.caller, memory, options) }),
+  };
+}
+
+const MOST_CALLERS = 10;
+
+/**
+ * Who has a memory in this database, if the caller has none: its name may be mistyped. Only for the owner of a database file: on a
+ * server, others' names are none of a caller's business. Never throws.
+ */
+export async function otherCallersNotice(
+  caller: string,
+  memory: Pick<OpenMemory, "callers">,
+  { server }: Pick<OpenMemoryOptions, "server">,
+): Promise<string | undefined> {
+  if (server !== undefined) return undefined;
+  const own = await memory.callers(caller).catch(() => undefined);
+  if (own?.length !== 0) return undefined;
+  const names = (await memory.callers().catch(() => [])).map(({ subject }) => plainName(subject));
+  if (names.length === 0) return undefined;
+  const more = names.length > MOST_CALLERS ? ` and ${names.length - MOST_CALLERS} more` : "";
+  return `${plainName(caller)} has no memory here; these have one: ${names.slice(0, MOST_CALLERS).join(", ")}${more}.`;
 }
 
 /** For work that needs the database itself. Throws `memory_unavailable` if another process keeps it. `command`: to run there. */
@@ -132,8 +180,9 @@ export async function refuseRemote({ line }: CommandContext, command = ""): Prom
   );
 }
 
-/** The same time that a query waits for its vector. */
-const AFTER_WRITING_MS = 1_500;
+/** The fact is stored. Covers loading the built-in model on a busy machine. */
+const AFTER_WRITING_MS = 5_000;
+const AFTER_IMPORTING_MS = 1_500;
 /** Short, because a search is run for its answer. Enough for about ten texts on an idle machine. */
 const AFTER_SEARCH_MS = 300;
 
@@ -144,7 +193,7 @@ export async function embedStored(memory: CommandMemory, caller: string, key: st
 
 /** Embeds as many imported entries as the time allows; undefined if the number is unknown. */
 export function embedImported(memory: CommandMemory, caller: string): Promise<EmbedReport | undefined> {
-  return memory.embed(caller, { withinMs: AFTER_WRITING_MS }).catch(() => undefined);
+  return memory.embed(caller, { withinMs: AFTER_IMPORTING_MS }).catch(() => undefined);
 }
 
 /** Embeds the hits without vectors. */

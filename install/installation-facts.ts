@@ -109,7 +109,7 @@ export interface OpenClawReady {
   /** Present if it runs in a container. */
   readonly attachment: AttachmentFacts | undefined;
   /** The storage location, if OpenClaw runs on the machine itself. */
-  readonly memory: (MemoryLocation & { readonly key: "file" | "given" | "none" }) | undefined;
+  readonly memory: MemoryFacts | undefined;
 }
 
 /** `other`: from another build. */
@@ -121,6 +121,12 @@ export interface EngineChoice {
   /** Token files by agent. */
   readonly tokens: Readonly<Record<string, string>>;
   readonly fingerprint256?: string;
+}
+
+export interface MemoryFacts extends MemoryLocation {
+  readonly key: "file" | "given" | "none";
+  /** The database, a key, or what lies beside them. */
+  readonly isThere: boolean;
 }
 
 export interface MemoryLocation {

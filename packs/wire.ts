@@ -1,27 +1,27 @@
 /** Replies for the lists of packs and pipelines. */
 import * as z from "zod";
-import { rfc3339Schema } from "../app/wire/rfc3339-schema.ts";
+import { rfc3339Schema, wholeNumber } from "../app/wire/fields.ts";
 import { defined } from "../engine/defined.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
 import type { ArtifactRef, PackInfo, PackRun } from "./engine/pack-contract.ts";
 import type { Pipeline, PipelineRun, PipelineStepRun } from "./pipelines/pipeline-contract.ts";
 
-const jsonSchema = z.record(z.string(), z.unknown()).meta({ description: "JSON Schema 2020-12." });
+const jsonSchema = z.record(z.string(), z.unknown()).describe("JSON Schema 2020-12.");
 
 export const packInfoSchema = z.object({
   name: z.string(),
-  title: z.string().meta({ description: "For people." }),
+  title: z.string().describe("For people."),
   version: z.string(),
-  versions: z.array(z.string()).meta({ description: "The available version." }),
+  versions: z.array(z.string()).describe("The available version."),
   latest: z.string(),
   description: z.string(),
   input_schema: jsonSchema,
   output_schema: jsonSchema,
-  starts_process: z.boolean().meta({ description: "Runs for authenticated callers only." }),
-  cached: z.boolean().meta({ description: "Repeated inputs are answered from the cache for a while." }),
+  starts_process: z.boolean().describe("Runs for authenticated callers only."),
+  cached: z.boolean().describe("Repeated inputs are answered from the cache for a while."),
 });
 
-export const packsReplySchema = z.array(packInfoSchema).meta({ description: "Sorted by name." });
+export const packsReplySchema = z.array(packInfoSchema).describe("Sorted by name.");
 
 const pipelineInfoSchema = z.object({
   id: z.string(),
@@ -37,7 +37,7 @@ const pipelineInfoSchema = z.object({
   steps: z.array(z.object({ id: z.string(), pack: z.string() })),
 });
 
-export const pipelinesReplySchema = z.array(pipelineInfoSchema).meta({ description: "Sorted by id." });
+export const pipelinesReplySchema = z.array(pipelineInfoSchema).describe("Sorted by id.");
 
 export type PackInfoReply = z.infer<typeof packInfoSchema>;
 export type PipelinesReply = z.infer<typeof pipelinesReplySchema>;
@@ -68,23 +68,23 @@ export function pipelinesReply(pipelines: readonly Pipeline[]): PipelinesReply {
 }
 
 const artifactSchema = z.object({
-  id: z.string().meta({ description: "The id to request it by." }),
-  name: z.string().meta({ description: "A label from the pack, never a path." }),
+  id: z.string().describe("The id to request it by."),
+  name: z.string().describe("A label from the pack, never a path."),
   media_type: z.string(),
-  size_bytes: z.int().min(0),
+  size_bytes: wholeNumber,
   sha256: z.string(),
 });
 
-const durationMs = z.number().min(0).meta({ description: "Milliseconds." });
+const durationMs = z.number().min(0).describe("Milliseconds.");
 
 export const packRunReplySchema = z.object({
   pack: z.string(),
   version: z.string(),
-  output: z.unknown().meta({ description: "According to the pack's output schema." }),
+  output: z.unknown().describe("According to the pack's output schema."),
   artifacts: z.array(artifactSchema).optional(),
   duration_ms: durationMs,
-  session_id: z.string().optional().meta({ description: "Send it again to continue in the same session." }),
-  cached: z.boolean().meta({ description: "The answer comes from an earlier run with the same input." }),
+  session_id: z.string().optional().describe("Send it again to continue in the same session."),
+  cached: z.boolean().describe("The answer comes from an earlier run with the same input."),
 });
 
 const runFailureSchema = z.object({ code: z.string(), message: z.string() });
@@ -104,8 +104,8 @@ export const pipelineRunReplySchema = z.object({
   started_at: rfc3339Schema("When the run began."),
   duration_ms: durationMs.optional(),
   steps: z.array(pipelineStepSchema),
-  output: z.unknown().optional().meta({ description: "Present if the run succeeded." }),
-  error: runFailureSchema.optional().meta({ description: "Present if the run failed." }),
+  output: z.unknown().optional().describe("Present if the run succeeded."),
+  error: runFailureSchema.optional().describe("Present if the run failed."),
 });
 
 type ArtifactReply = z.infer<typeof artifactSchema>;

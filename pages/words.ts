@@ -1,5 +1,5 @@
 /** Formats times, counts and sizes for people. */
-import { plainName } from "../engine/projections/frame.ts";
+import { kindOfSession, plainName } from "../engine/projections/frame.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { type Html, html } from "./html.ts";
@@ -96,8 +96,10 @@ const SURFACES: Readonly<Record<string, string>> = {
 };
 
 /** Who stored it: `main, through a command line`, `main, through OpenClaw (direct session)`, `an import`. */
-export function writerWords({ surface, agent, sessionKind }: Writer): string {
+export function writerWords(writer: Writer): string {
+  const { surface, agent } = writer;
+  const session = kindOfSession(writer);
   const way = Object.hasOwn(SURFACES, surface) ? SURFACES[surface] : plainName(surface);
-  const kind = sessionKind === undefined ? "" : ` (${plainName(sessionKind)} session)`;
+  const kind = session === undefined ? "" : ` (${session} session)`;
   return agent === undefined ? `${way}${kind}` : `${plainName(agent)}, through ${way}${kind}`;
 }

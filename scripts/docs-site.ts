@@ -7,9 +7,9 @@
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Application, type DocumentReflection, PageEvent, ReflectionKind } from "typedoc";
+import { Application, type DocumentReflection, IndexEvent, PageEvent, ReflectionKind } from "typedoc";
 import { LIBRARY } from "./build/engine-package.ts";
-import { ROOT } from "./docs-pages.ts";
+import { ROOT, readPages } from "./docs-pages.ts";
 import { restApiPage } from "./docs-rest-api.ts";
 
 /** `restApi`: a page in Markdown, made for the site alone. */
@@ -62,6 +62,14 @@ async function buildSite(out: string, restApi: string): Promise<number> {
   for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
     if (document.isDocument()) document.name = titleOf(document);
   }
+  const tasks = tasksByPage();
+  app.renderer.on(IndexEvent.PREPARE_INDEX, (event) => {
+    event.searchFieldWeights.tasks = TASKS_WEIGHT;
+    for (const [at, found] of event.searchResults.entries()) {
+      const file = project.files.getReflectionPath(found);
+      event.searchFields[at] = { tasks: (file !== undefined && tasks.get(file)) || "" };
+    }
+  });
   app.validate(project);
   if (app.logger.hasErrors()) return 1;
   await app.generateOutputs(project);
@@ -77,6 +85,19 @@ async function main(out: string): Promise<number> {
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** As a title counts in TypeDoc's search. */
+const TASKS_WEIGHT = 10;
+const TASK_ROW = /^\| ([a-z][^|]*) \| (\[.*) \|$/gm;
+
+/** What the README's table says that each page is for, by absolute path: in words that the page itself may not use. */
+function tasksByPage(): ReadonlyMap<string, string> {
+  const { text } = readPages().find(({ file }) => file === "README.md") ?? { text: "" };
+  const rows = [...text.matchAll(TASK_ROW)].flatMap(([, task = "", links = ""]) =>
+    [...links.matchAll(/\]\(([^)#]+)\)/g)].map(([, file = ""]) => [join(ROOT, file), task] as const),
+  );
+  return new Map(rows);
 }
 
 /** A wide table scrolls on its own, also by keyboard. */

@@ -29,7 +29,7 @@ export async function embeddingsFinding(
   }
   const where = embedderText(status);
   try {
-    await embeddings.active?.embedder.embedQuery(PROBE, { deadlineMs: PROBE_MS });
+    await embeddings.active?.embedder.embedQuery(PROBE, { deadlineMs: embeddings.patienceMs ?? PROBE_MS });
     return {
       level: "ok",
       check: CHECK,

@@ -45,7 +45,9 @@ export class EmbeddingOnRequest {
     // A question has just found that the service does not work.
     if (isOnTheWay && embedder.state().reason !== undefined) return index.coverage(namespace);
     await this.#context.recall.warm(namespace);
-    await (isOnTheWay ? waitForVectors(index, namespace, this.#timer) : index.settled(namespace));
+    await (isOnTheWay
+      ? waitForVectors(index, namespace, PATIENCE_MS, this.#timer)
+      : index.settled(namespace));
     const failure = isOnTheWay
       ? await this.#run(index, namespace, request)
       : ((await this.#probe(namespace)) ?? (await this.#run(index, namespace, request)));
@@ -108,7 +110,8 @@ const PATIENCE_MS = 1_500;
 export async function waitForVectors(
   semantic: SemanticIndex | undefined,
   namespace: Namespace,
+  patienceMs = PATIENCE_MS,
   timer?: Timer,
 ): Promise<void> {
-  if (semantic !== undefined) await within(PATIENCE_MS, semantic.settled(namespace), () => undefined, timer);
+  if (semantic !== undefined) await within(patienceMs, semantic.settled(namespace), () => undefined, timer);
 }

@@ -24,6 +24,8 @@ export interface EmbeddingsOptions {
   readonly builtIn?: ModelPlace | undefined;
   /** False in a short-lived process: vectors are read but not made. */
   readonly embedsEntries: boolean;
+  /** How long a question may wait for its vector. A command waits so long for the built-in model alone. */
+  readonly questionBudgetMs?: number | undefined;
   readonly timer?: Timer;
   readonly random?: () => number;
 }
@@ -32,6 +34,8 @@ export interface Embeddings {
   /** Absent: keyword search only. */
   readonly active?: ActiveEmbeddings;
   status(): EmbeddingsStatus;
+  /** How long a question waits for its vector, so that search, status and doctor agree. Absent: by default. */
+  readonly patienceMs?: number;
   /** How a search works now, as far as is known. */
   mode(): "keyword" | "hybrid";
   /** Asks the service, so that the status knows whether it works. Never rejects. */
@@ -50,8 +54,10 @@ export interface ActiveEmbeddings {
 
 /** What doctor and status ask the service. */
 export const PROBE = "Is anybody there?";
-/** The same time that a search waits for its question. */
+/** As a search waits for its question. */
 const ASK_MS = 1_500;
+/** A service that does not answer may never do so; the built-in model is loading, or ends. */
+const MOST_FOR_A_SERVICE_MS = 5_000;
 const ignore = (): void => {};
 
 /** Sends no request yet. Never throws: unusable settings appear in the status. */
@@ -88,6 +94,7 @@ function notInstalled(builtIn: ModelPlace | undefined): EmbeddingsStatus {
 function openWith(service: BuiltInSettings | EmbeddingService, options: EmbeddingsOptions): Embeddings {
   const { store, embedsEntries, timer = processTimer, random, builtIn } = options;
   const { provider } = service;
+  const patienceMs = patienceWith(service, options);
   const embedder = embedderFor(service, builtIn);
   // Nothing of it can be seen before the first text, and there may be none for a long time.
   if (provider === "builtin" && builtIn?.found.ok !== true) embedder.embedQuery(PROBE).then(ignore, ignore);
@@ -107,6 +114,7 @@ function openWith(service: BuiltInSettings | EmbeddingService, options: Embeddin
   });
   return {
     active: { embedder, index, references },
+    ...defined({ patienceMs }),
     status() {
       const { embedded, waiting, refused, state, lastError } = index.status();
       const { reason } = embedder.state();
@@ -117,7 +125,7 @@ function openWith(service: BuiltInSettings | EmbeddingService, options: Embeddin
       };
     },
     mode: () => (embedder.state().reason === undefined ? "hybrid" : "keyword"),
-    ask: () => embedder.embedQuery(PROBE, { deadlineMs: ASK_MS }).then(ignore, ignore),
+    ask: () => embedder.embedQuery(PROBE, { deadlineMs: patienceMs ?? ASK_MS }).then(ignore, ignore),
     prepare: () => {
       if (provider === "builtin") embedder.warm();
     },
@@ -126,6 +134,14 @@ function openWith(service: BuiltInSettings | EmbeddingService, options: Embeddin
       for (const one of [embedder, ...formers.values()]) one?.close();
     },
   };
+}
+
+function patienceWith(
+  service: BuiltInSettings | EmbeddingService,
+  { questionBudgetMs, embedsEntries }: EmbeddingsOptions,
+): number | undefined {
+  if (questionBudgetMs === undefined || embedsEntries || !("url" in service)) return questionBudgetMs;
+  return Math.min(questionBudgetMs, MOST_FOR_A_SERVICE_MS);
 }
 
 /** The same service may still have the former model; after a change of provider, the former one may still be there. */

@@ -173,7 +173,7 @@ function keyFindings(
     findings.push({
       level: "ok",
       check: "key",
-      message: `The key comes from ${key.source}..`,
+      message: `The key comes from ${key.source}.`,
       remedy,
     });
   }

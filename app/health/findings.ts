@@ -1,12 +1,13 @@
 /** Doctor's finding about facts that were stored while a clock was far ahead: they live longer than they should. */
 
 import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { FACT_LIMITS } from "../../engine/facts/facts-policy.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import type { EntryMeta, MemoryStore, StoreReport, UnixMs } from "../../engine/store/memory-store.ts";
 import { type Opened, readNotes, type StoreNotes } from "../keys/store-notes.ts";
 import type { Finding } from "../memory.ts";
+import { fileFacts } from "./private-files.ts";
 
 const PAGE_ROWS = 1_000;
 /** Clocks of several machines may differ. */
@@ -61,17 +62,35 @@ export async function oldCopyFindings(
 ): Promise<readonly Finding[]> {
   if (notes?.storeId === undefined || notes.generation === undefined) return [];
   const { stores } = await readNotes(notes.keyFile);
-  const noted = stores[notes.storeId]?.generation ?? 0;
-  if (notes.generation >= noted) return formerStoreFindings(stores, notes.storeId, databasePath);
+  const noted = stores[notes.storeId];
+  if (noted === undefined || notes.generation >= noted.generation)
+    return formerStoreFindings(stores, notes.storeId, databasePath);
+  const { newest = databasePath } = noted;
+  if (newest !== databasePath) return [await twinFinding(newest)];
   return [
     {
       level: "warning",
       check: "database",
-      message: `This may be an old copy of the database: it has generation ${notes.generation}, and ${noted} was in use. Then facts stored in between are missing, and facts forgotten in between are back.`,
+      message: `This may be an old copy of the database: it has generation ${notes.generation}, and ${noted.generation} was in use. Then facts stored in between are missing, and facts forgotten in between are back.`,
       remedy:
-        "If you restored a backup into another file, nothing is wrong. Otherwise put the newer copy back. If you want the old one: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
+        "Put the newer copy back. If you want the old one: helmdeck-memory backup FILE, then helmdeck-memory restore FILE.",
     },
   ];
+}
+
+/** Neither is an old copy of the other: each has what was stored in it. `newest`: a file, or a database on a server. */
+async function twinFinding(newest: string): Promise<Finding> {
+  const check = "database";
+  if (isAbsolute(newest) && (await fileFacts(newest)).kind === "absent") {
+    const message = `A backup of this memory was restored to ${newest}, and is no longer there.`;
+    return { level: "ok", check, message };
+  }
+  return {
+    level: "warning",
+    check,
+    message: `This memory is also in ${newest}, restored from a backup or moved. What is stored, corrected or forgotten in one is not in the other.`,
+    remedy: "Use one of them. Delete the other when you no longer need it: it keeps what you forget.",
+  };
 }
 
 function formerStoreFindings(

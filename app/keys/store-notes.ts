@@ -21,7 +21,12 @@ const LARGEST_BYTES = 1024 * 1024;
 /** Older ones are dropped. */
 export const MOST_COPIES = 200;
 
-const storeSchema = z.object({ generation: z.int(), path: z.string() });
+/** `path`: where it was last opened. `newest`: where the generation is, if an older one was opened since. */
+const storeSchema = z.object({
+  generation: z.int(),
+  path: z.string(),
+  newest: z.optional(z.string()),
+});
 /** A file that was written with what memory held, or from which facts were imported. `at` is in RFC 3339. */
 const copySchema = z.object({
   kind: z.enum(["backup", "export", "import"]),
@@ -140,7 +145,9 @@ export async function noteStore(keyFile: string, { storeId, generation, path }: 
   const known = stores[storeId];
   if (known !== undefined && known.generation >= generation && known.path === path) return;
   await change(keyFile, (notes) => {
-    const now = { generation: Math.max(generation, notes.stores[storeId]?.generation ?? 0), path };
+    const before = notes.stores[storeId];
+    const isOld = before !== undefined && before.generation > generation;
+    const now = isOld ? { ...before, newest: before.newest ?? before.path, path } : { generation, path };
     return { ...notes, stores: { ...notes.stores, [storeId]: now } };
   }).catch(() => {});
 }

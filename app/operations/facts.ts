@@ -2,13 +2,13 @@
 import * as z from "zod";
 import { ANSWER_LIMITS, limitsText } from "../../engine/answer-limits.ts";
 import { noFact } from "../presenters/history-text.ts";
-import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
+import { nextCursor, rfc3339Schema } from "../wire/fields.ts";
 import { operation, READS } from "./operation.ts";
 
 export const writerSchema = z.object({
-  surface: z.string().meta({ description: "The surface: openclaw, rest, pack (usually over MCP), cli." }),
-  agent: z.string().optional().meta({ description: "The agent or caller." }),
-  session_kind: z.string().optional().meta({ description: "Such as direct, group, subagent or cron." }),
+  surface: z.string().describe("The surface: openclaw, rest, pack (usually over MCP), cli."),
+  agent: z.string().optional().describe("The agent or caller."),
+  session_kind: z.string().optional().describe("Such as direct, group, subagent or cron."),
 });
 
 export const factSchema = z.object({
@@ -19,24 +19,24 @@ export const factSchema = z.object({
   created_at: rfc3339Schema("When this key was first stored."),
   updated_at: rfc3339Schema("When its value was last stored."),
   expires_at: rfc3339Schema("From then on it is hidden; it is deleted later.").optional(),
-  fingerprint: z.string().meta({ description: "The first 16 hex digits of the value's SHA-256." }),
-  revision: z.int().optional().meta({ description: "Another one after each change of the fact." }),
-  path: z.string().meta({ description: "Its path in the corpus." }),
-  pinned: z.literal(true).optional().meta({ description: "It stands in every prompt of its agent." }),
-  writer: writerSchema.optional().meta({
-    description: "Who stored the value, as vouched for by the host; absent when unknown.",
-  }),
+  fingerprint: z.string().describe("The first 16 hex digits of the value's SHA-256."),
+  revision: z.int().optional().describe("Another one after each change of the fact."),
+  path: z.string().describe("Its path in the corpus."),
+  pinned: z.literal(true).optional().describe("It stands in every prompt of its agent."),
+  writer: writerSchema
+    .optional()
+    .describe("Who stored the value, as vouched for by the host; absent when unknown."),
 });
 
 export const listFacts = operation("listFacts", {
   summary: "List facts: pinned ones first, then the newest.",
   effects: READS,
   reply: z.object({
-    facts: z.array(factSchema).meta({ description: "Pinned ones first, then the newest first." }),
+    facts: z.array(factSchema).describe("Pinned ones first, then the newest first."),
     unreadable: z
       .array(z.string())
-      .meta({ description: "Keys of facts that exist but cannot be decrypted; run doctor for details." }),
-    next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+      .describe("Keys of facts that exist but cannot be decrypted; run doctor for details."),
+    next_cursor: nextCursor,
   }),
   rest: {
     method: "get",
@@ -49,15 +49,15 @@ export const listFacts = operation("listFacts", {
     title: "List facts",
     description: "List facts with their values, page by page: pinned first, then newest.",
     input: z.strictObject({
-      prefix: z.string().nullish().meta({ description: "Only keys with this prefix." }),
-      category: z.string().nullish().meta({ description: "Only this category." }),
-      tag: z.string().nullish().meta({ description: "Only with this tag." }),
-      expiring: z.boolean().nullish().meta({ description: "Only what expires within 14 days." }),
+      prefix: z.string().nullish().describe("Only keys with this prefix."),
+      category: z.string().nullish().describe("Only this category."),
+      tag: z.string().nullish().describe("Only with this tag."),
+      expiring: z.boolean().nullish().describe("Only what expires within 14 days."),
       limit: z
         .number()
         .nullish()
-        .meta({ description: `Most facts: ${limitsText(ANSWER_LIMITS.facts)}.` }),
-      cursor: z.string().nullish().meta({ description: "next_cursor of the previous page." }),
+        .describe(`Most facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
+      cursor: z.string().nullish().describe("next_cursor of the previous page."),
     }),
   },
 });
@@ -78,7 +78,7 @@ export const getFact = operation("getFact", {
     title: "Read a fact",
     description: "Read one fact completely, by key or a hit's path.",
     input: z.strictObject({
-      key: z.string().meta({ description: "Its key, path, docid or citation." }),
+      key: z.string().describe("Its key, path, docid or citation."),
     }),
   },
 });

@@ -1,43 +1,49 @@
 /** Forgets all entries in a scope. */
 import * as z from "zod";
 import { FORGET_SCOPES } from "../../engine/facts/forget-scope.ts";
+import { wholeNumber } from "../wire/fields.ts";
 import { DELETES, operation } from "./operation.ts";
 
 const forgetRequestSchema = z.strictObject({
   scope: z.string().meta({ minLength: 1, description: `${FORGET_SCOPES}.` }),
-  dry_run: z.boolean().nullish().meta({ description: "Only count what would be forgotten." }),
-  up_to: z.number().nullish().meta({
-    description: "The revision of a dry run: forget only what that counted.",
-  }),
+  dry_run: z.boolean().nullish().describe("Only count what would be forgotten."),
+  up_to: z.number().nullish().describe("The revision of a dry run: forget only what that counted."),
 });
 
 const forgetReplySchema = z.object({
   scope: z.string(),
-  deleted: z.int().min(0).meta({ description: "Entries deleted, or, in a dry run, to delete." }),
+  deleted: wholeNumber.describe("Entries deleted, or, in a dry run, to delete."),
   dry_run: z.boolean(),
-  erased: z.enum(["complete", "pending", "nothing"]).meta({
-    description:
+  erased: z
+    .enum(["complete", "pending", "nothing"])
+    .describe(
       "nothing: no entry was deleted, because the scope matched none or it was a dry run. pending: gone from every answer, but" +
-      " the database still holds old, encrypted bytes until its readers finish or its server cleans up.",
-  }),
-  restored: z.int().min(1).optional().meta({
-    description:
+        " the database still holds old, encrypted bytes until its readers finish or its server cleans up.",
+    ),
+  restored: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
       "Of those deleted by import:<id>: facts restored to what that import replaced or superseded, or, in a dry run, to restore.",
-  }),
-  former: z.int().min(1).optional().meta({
-    description: "Former values erased from the histories of remaining facts, or, in a dry run, to erase.",
-  }),
-  revision: z.int().optional().meta({ description: "Of a dry run: for up_to." }),
+    ),
+  former: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Former values erased from the histories of remaining facts, or, in a dry run, to erase."),
+  revision: z.int().optional().describe("Of a dry run: for up_to."),
   newer: z
     .object({
       count: z.int().min(1),
-      keys: z.array(z.string()).meta({ description: "At most ten." }),
+      keys: z.array(z.string()).describe("At most ten."),
     })
     .optional()
-    .meta({ description: "What the scope covers, but was stored or changed after up_to, and stays." }),
-  near: z.array(z.string()).optional().meta({
-    description: "When the scope matched nothing: at most three similar keys; key:<key> names one of them.",
-  }),
+    .describe("What the scope covers, but was stored or changed after up_to, and stays."),
+  near: z
+    .array(z.string())
+    .optional()
+    .describe("When the scope matched nothing: at most three similar keys; key:<key> names one of them."),
 });
 
 export const forget = operation("forget", {

@@ -1,20 +1,21 @@
 /** Reads a fact's former values, undoes its last store, renews and pins it. */
 import * as z from "zod";
 import { noHistory } from "../presenters/history-text.ts";
+import { wholeNumber } from "../wire/fields.ts";
 import { historyReply } from "../wire/replies.ts";
 import { writerClaimSchema } from "../wire/schemas.ts";
 import { HISTORY_DESCRIPTION, PIN_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/tool-texts.ts";
 import { factSchema } from "./facts.ts";
 import { ADDS, DELETES, operation, READS } from "./operation.ts";
 
-const key = z.string().meta({ description: "Its key, path, docid or citation." });
+const key = z.string().describe("Its key, path, docid or citation.");
 
-const if_revision = z.int().min(0).nullish().meta({
-  description: "Only while the fact has this revision; otherwise changed_meanwhile, and nothing is written.",
-});
+const if_revision = wholeNumber
+  .nullish()
+  .describe("Only while the fact has this revision; otherwise changed_meanwhile, and nothing is written.");
 
 const formerSchema = factSchema.omit({ path: true, revision: true, pinned: true }).extend({
-  undo: z.literal(true).optional().meta({ description: "An undo restores it." }),
+  undo: z.literal(true).optional().describe("An undo restores it."),
 });
 
 const factHistory = operation("factHistory", {
@@ -22,12 +23,10 @@ const factHistory = operation("factHistory", {
   description: HISTORY_DESCRIPTION,
   effects: READS,
   reply: z.object({
-    key: z.string().meta({
-      description: "The fact with the history; for a superseded fact, the one that replaced it.",
-    }),
-    former: z.array(formerSchema).meta({
-      description: "Newest first, at most ten; key is what each was stored under. Searches do not find them.",
-    }),
+    key: z.string().describe("The fact with the history; for a superseded fact, the one that replaced it."),
+    former: z
+      .array(formerSchema)
+      .describe("Newest first, at most ten; key is what each was stored under. Searches do not find them."),
   }),
   missing: noHistory,
   toReply: historyReply,
@@ -57,8 +56,8 @@ const undoFact = operation("undoFact", {
   effects: { ...DELETES, idempotent: false },
   input: undoRequestSchema.extend({ if_revision }),
   reply: z.object({
-    undone: factSchema.meta({ description: "The undone value." }),
-    restored: z.array(factSchema).meta({ description: "The restored facts." }),
+    undone: factSchema.describe("The undone value."),
+    restored: z.array(factSchema).describe("The restored facts."),
   }),
   rest: {
     method: "post",
@@ -72,10 +71,7 @@ const undoFact = operation("undoFact", {
 
 const renewRequestSchema = z.strictObject({
   key,
-  ttl_seconds: z
-    .number()
-    .nullish()
-    .meta({ description: "From now on, 3600 to 31536000; left out: 90 days." }),
+  ttl_seconds: z.number().nullish().describe("From now on, 3600 to 31536000; left out: 90 days."),
 });
 
 const renewFact = operation("renewFact", {
@@ -98,8 +94,8 @@ const renewFact = operation("renewFact", {
 
 const pinRequestSchema = z.strictObject({
   key,
-  pinned: z.boolean().nullish().meta({ description: "false: unpin it." }),
-  if_revision: z.number().nullish().meta({ description: "Only at this revision." }),
+  pinned: z.boolean().nullish().describe("false: unpin it."),
+  if_revision: z.number().nullish().describe("Only at this revision."),
 });
 
 const pinFact = operation("pinFact", {

@@ -1,5 +1,6 @@
 /** Lists runs of packs, pipelines and tools. */
 import * as z from "zod";
+import { nextCursor, wholeNumber } from "../wire/fields.ts";
 import { runsReply } from "../wire/replies.ts";
 import { writerSchema } from "./facts.ts";
 import { operation, READS } from "./operation.ts";
@@ -13,22 +14,20 @@ export const listRuns = operation("listRuns", {
         z.object({
           key: z.string(),
           kind: z.enum(["pack", "pipeline", "tool"]),
-          name: z.string().meta({ description: "The name of the pack, pipeline or tool." }),
-          outcome: z.string().meta({ description: "ok, succeeded, failed, cancelled or an error code." }),
-          is_ok: z.boolean().meta({ description: "Whether it succeeded." }),
-          at_unix: z.number().meta({ description: "When, in seconds since 1970." }),
+          name: z.string().describe("The name of the pack, pipeline or tool."),
+          outcome: z.string().describe("ok, succeeded, failed, cancelled or an error code."),
+          is_ok: z.boolean().describe("Whether it succeeded."),
+          at_unix: z.number().describe("When, in seconds since 1970."),
           duration_ms: z.number().optional(),
-          inputs: z.record(z.string(), z.string()).meta({ description: "The recorded inputs, by name." }),
-          findings: z.int().min(0).meta({ description: "The number of findings of a pack." }),
-          path: z.string().meta({ description: "Its path in the corpus." }),
-          writer: writerSchema.optional().meta({ description: "Who recorded it." }),
+          inputs: z.record(z.string(), z.string()).describe("The recorded inputs, by name."),
+          findings: wholeNumber.describe("The number of findings of a pack."),
+          path: z.string().describe("Its path in the corpus."),
+          writer: writerSchema.optional().describe("Who recorded it."),
         }),
       )
-      .meta({
-        description: "Newest first; may be fewer than the limit, in which case next_cursor continues.",
-      }),
-    unreadable: z.int().min(0).meta({ description: "Records that exist but cannot be decrypted." }),
-    next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+      .describe("Newest first; may be fewer than the limit, in which case next_cursor continues."),
+    unreadable: wholeNumber.describe("Records that exist but cannot be decrypted."),
+    next_cursor: nextCursor,
   }),
   toReply: runsReply,
   fromReply: ({ runs, ...page }) => ({

@@ -82,13 +82,14 @@ export interface ToolOperation extends Operation {
 type Input<Name extends UseCase> = Parameters<Memory[Name]>[1];
 type Answer<Name extends UseCase> = Exclude<Awaited<ReturnType<Memory[Name]>>, undefined>;
 
-interface Declared<Name extends UseCase, Given extends z.ZodObject, Reply extends z.ZodType>
-  extends Omit<Operation, "name" | "input" | "reply" | "toReply" | "fromReply"> {
-  readonly input?: Given;
-  readonly reply: Reply;
-  readonly toReply?: (answer: Answer<Name>) => unknown;
-  readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
-}
+/** Compiles only if these are fields of the input, with its types: a use case ignores others without a word. */
+export type Fits<Asked, Taken> = [Asked, keyof Asked] extends [Taken, keyof Taken]
+  ? unknown
+  : "is not what the use case takes";
+
+type Takes<Name extends UseCase, Given extends z.ZodObject> = z.ZodObject extends Given
+  ? unknown // without an input
+  : Fits<Omit<FromWire<z.infer<Given>>, "writer">, Input<Name>>;
 
 /** With every optional field: a reply that leaves one out would drop it from what a client of a served engine gets. */
 type Whole<Value> = Value extends readonly (infer Item)[]
@@ -97,27 +98,34 @@ type Whole<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
     : Value;
 
-/** Compiles only if input and reply are those of the use case, or `toReply` and `fromReply` make them so. */
-type Agrees<
-  Name extends UseCase,
-  Given extends z.ZodObject,
-  Reply extends z.ZodType,
-> = (z.ZodObject extends Given
-  ? unknown // without an input
-  : Omit<FromWire<z.infer<Given>>, "writer"> extends Input<Name>
-    ? unknown
-    : { readonly input: "is not what the use case takes" }) &
-  (Whole<FromWire<z.infer<Reply>>> extends Whole<Answer<Name>>
+/** Compiles only if the reply is the answer of the use case, or `toReply` and `fromReply` make it so. */
+type Gives<Name extends UseCase, Reply extends z.ZodType> =
+  Whole<FromWire<z.infer<Reply>>> extends Whole<Answer<Name>>
     ? unknown
     :
         | { readonly isServed: false }
         | { readonly fromReply: object }
         | (FromWire<z.infer<Reply>> extends Answer<Name> ? { readonly toReply: object } : never)
-        | { readonly reply: "has not every field of the answer" });
+        | { readonly reply: "has not every field of the answer" };
 
-export function operation<Name extends UseCase, Reply extends z.ZodType, Given extends z.ZodObject>(
-  name: Name,
-  declared: Declared<Name, Given, Reply> & Agrees<Name, Given, Reply>,
-): Operation {
+interface Declared<
+  Name extends UseCase,
+  Reply extends z.ZodType,
+  Given extends z.ZodObject,
+  ToTool extends z.ZodObject,
+> extends Omit<Operation, "name" | "input" | "reply" | "tool" | "toReply" | "fromReply"> {
+  readonly input?: Given & Takes<Name, Given>;
+  readonly reply: Reply;
+  readonly tool?: AsTool & { readonly input: ToTool & Takes<Name, ToTool> };
+  readonly toReply?: (answer: Answer<Name>) => unknown;
+  readonly fromReply?: (reply: FromWire<z.infer<Reply>>) => Answer<Name>;
+}
+
+export function operation<
+  Name extends UseCase,
+  Reply extends z.ZodType,
+  Given extends z.ZodObject,
+  ToTool extends z.ZodObject,
+>(name: Name, declared: Declared<Name, Reply, Given, ToTool> & Gives<Name, Reply>): Operation {
   return { ...declared, name } as Operation; // its hooks are called with its own answers and replies
 }

@@ -1,7 +1,7 @@
 /** What a memory holds, without values: my-memory, defaults, growth, revision, callers. */
 import * as z from "zod";
+import { rfc3339Schema, wholeNumber } from "../wire/fields.ts";
 import { callersReply } from "../wire/replies.ts";
-import { rfc3339Schema } from "../wire/rfc3339-schema.ts";
 import { operation, READS } from "./operation.ts";
 
 export const expiringSchema = z
@@ -13,28 +13,27 @@ export const expiringSchema = z
           key: z.string(),
           category: z.string(),
           expires_at: rfc3339Schema("From then on it is hidden."),
-          pinned: z.literal(true).optional().meta({ description: "Only a person can keep it longer." }),
+          pinned: z.literal(true).optional().describe("Only a person can keep it longer."),
         }),
       )
-      .meta({ description: "Ten: pinned ones first, then the next to expire." }),
+      .describe("Ten: pinned ones first, then the next to expire."),
   })
   .optional()
-  .meta({
-    description:
-      "Facts that expire within 14 days; renew those that are still true. Left out when there are none.",
-  });
+  .describe(
+    "Facts that expire within 14 days; renew those that are still true. Left out when there are none.",
+  );
 
 export const myMemory = operation("myMemory", {
   summary: "The caller's categories, counts and recent keys, without values.",
   effects: READS,
   reply: z.object({
-    scope: z.string().meta({ description: "The owner of the memory: caller=<subject>." }),
+    scope: z.string().describe("The owner of the memory: caller=<subject>."),
     fetched_at: rfc3339Schema("The time of this summary."),
     categories: z.array(
       z.object({
         name: z.string(),
-        count: z.int().min(0),
-        recent_keys: z.array(z.string()).meta({ description: "The five newest." }),
+        count: wholeNumber,
+        recent_keys: z.array(z.string()).describe("The five newest."),
       }),
     ),
     expiring: expiringSchema,
@@ -51,17 +50,17 @@ export const myMemory = operation("myMemory", {
 const commonInputs = z
   .record(z.string(), z.string())
   .optional()
-  .meta({ description: "The most frequent input for each field: a good default for the next run." });
+  .describe("The most frequent input for each field: a good default for the next run.");
 
-const lastUsed = z.int().meta({ description: "Seconds since 1970." });
+const lastUsed = z.int().describe("Seconds since 1970.");
 
 const defaultsReplySchema = z.object({
-  scope: z.string().meta({ description: "The owner of these habits: caller=<subject>." }),
+  scope: z.string().describe("The owner of these habits: caller=<subject>."),
   fetched_at: rfc3339Schema("The time of this summary."),
   packs: z.array(
     z.object({
       id: z.string(),
-      calls: z.int().min(0),
+      calls: wholeNumber,
       last_used_unix: lastUsed,
       common_inputs: commonInputs,
     }),
@@ -69,7 +68,7 @@ const defaultsReplySchema = z.object({
   pipelines: z.array(
     z.object({
       id: z.string(),
-      runs: z.int().min(0),
+      runs: wholeNumber,
       last_used_unix: lastUsed,
       common_inputs: commonInputs,
     }),
@@ -80,7 +79,7 @@ const defaultsReplySchema = z.object({
         code: z.string(),
         pack: z.string(),
         severity: z.string(),
-        occurrence_count: z.int().min(0),
+        occurrence_count: wholeNumber,
         last_seen_unix: lastUsed,
       }),
     )
@@ -97,7 +96,7 @@ const defaultsReplySchema = z.object({
         learn_inputs: z.record(z.string(), z.string()).optional(),
       }),
     )
-    .meta({ description: "Newest first, at most 200." }),
+    .describe("Newest first, at most 200."),
   note: z.string().optional(),
 });
 
@@ -122,12 +121,9 @@ export const growth = operation("growth", {
   effects: READS,
   reply: z.object({
     days: z
-      .array(z.object({ day: z.string(), facts: z.int().min(0), runs: z.int().min(0) }))
-      .meta({ description: "Days (UTC) on which something was stored that still exists, oldest first." }),
-    bytes: z
-      .int()
-      .min(0)
-      .meta({ description: "Size of all stored values, including former ones and caches." }),
+      .array(z.object({ day: z.string(), facts: wholeNumber, runs: wholeNumber }))
+      .describe("Days (UTC) on which something was stored that still exists, oldest first."),
+    bytes: wholeNumber.describe("Size of all stored values, including former ones and caches."),
   }),
   rest: {
     method: "get",
@@ -142,9 +138,7 @@ export const revision = operation("revision", {
   summary: "A number that grows with every change.",
   effects: READS,
   reply: z.object({
-    revision: z
-      .int()
-      .meta({ description: "Grows with every change in the caller's visible facts and runs." }),
+    revision: z.int().describe("Grows with every change in the caller's visible facts and runs."),
   }),
   toReply: (number) => ({ revision: number }),
   fromReply: (reply) => reply.revision,
@@ -163,8 +157,8 @@ export const callers = operation("callers", {
   reply: z.object({
     callers: z.array(
       z.object({
-        namespace: z.string().meta({ description: "The caller's name in its token." }),
-        count: z.int().min(0).meta({ description: "Entries of every kind." }),
+        namespace: z.string().describe("The caller's name in its token."),
+        count: wholeNumber.describe("Entries of every kind."),
       }),
     ),
   }),

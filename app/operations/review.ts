@@ -1,9 +1,8 @@
 /** Looks through a memory for what somebody should decide, and keeps facts apart. */
 import * as z from "zod";
+import { nextCursor, wholeNumber } from "../wire/fields.ts";
 import { factSchema } from "./facts.ts";
 import { ADDS, operation, READS } from "./operation.ts";
-
-const number = z.int().min(0);
 
 const review = operation("review", {
   summary: "Duplicates, conflicts, near-copies from different sources, and what expires soon.",
@@ -12,19 +11,20 @@ const review = operation("review", {
     findings: z
       .array(
         z.object({
-          kind: z.enum(["duplicate", "conflict", "near", "expiring"]).meta({
-            description:
+          kind: z
+            .enum(["duplicate", "conflict", "near", "expiring"])
+            .describe(
               "duplicate: they say the same. conflict: they contradict each other. near: nearly the same words, from different sources.",
-          }),
-          facts: z.array(factSchema).meta({ description: "Newest first, at most ten." }),
+            ),
+          facts: z.array(factSchema).describe("Newest first, at most ten."),
         }),
       )
-      .meta({ description: "The most certain first; what expires soon comes last." }),
+      .describe("The most certain first; what expires soon comes last."),
     found: z
-      .object({ duplicate: number, conflict: number, near: number, expiring: number })
-      .meta({ description: "How many there are of each kind." }),
-    revision: number.meta({ description: "For up_to of what is done with these facts." }),
-    next_cursor: z.string().optional().meta({ description: "There is more; ask again with this cursor." }),
+      .object({ duplicate: wholeNumber, conflict: wholeNumber, near: wholeNumber, expiring: wholeNumber })
+      .describe("How many there are of each kind."),
+    revision: wholeNumber.describe("For up_to of what is done with these facts."),
+    next_cursor: nextCursor,
   }),
   rest: {
     method: "get",
@@ -42,11 +42,11 @@ const keepApart = operation("keepApart", {
     "A review does not ask about them again, until one of them gets another value. apart false: it asks again.",
   effects: ADDS,
   input: z.strictObject({
-    keys: z.array(z.string()).meta({ description: "2 to 10 keys, paths, docids or citations." }),
-    apart: z.boolean().nullish().meta({ description: "false: undo that." }),
-    up_to: number.nullish().meta({
-      description: "The revision of a review: a fact that was written later gives changed_meanwhile.",
-    }),
+    keys: z.array(z.string()).describe("2 to 10 keys, paths, docids or citations."),
+    apart: z.boolean().nullish().describe("false: undo that."),
+    up_to: wholeNumber
+      .nullish()
+      .describe("The revision of a review: a fact that was written later gives changed_meanwhile."),
   }),
   reply: z.object({ keys: z.array(z.string()), apart: z.boolean() }),
   rest: {

@@ -8,6 +8,7 @@ import {
   RECALL_TEXT,
 } from "../../engine/answer-limits.ts";
 import { DOCUMENT_KINDS } from "../../engine/projections/corpus.ts";
+import { storedCounts } from "../wire/fields.ts";
 import { searchReply } from "../wire/replies.ts";
 import { factSchema } from "./facts.ts";
 import { operation, READS } from "./operation.ts";
@@ -17,28 +18,27 @@ const searchRequestSchema = z.strictObject({
   limit: z
     .number()
     .nullish()
-    .meta({ description: `Most hits: ${limitsText(ANSWER_LIMITS.hits)}.` }),
-  recall: z.enum(RECALL_MODES).nullish().meta({ description: RECALL_TEXT }),
+    .describe(`Most hits: ${limitsText(ANSWER_LIMITS.hits)}.`),
+  recall: z.enum(RECALL_MODES).nullish().describe(RECALL_TEXT),
 });
 
 const { key, category, created_at, updated_at, expires_at, writer } = factSchema.shape;
 
 const hitSchema = z.object({
-  kind: z.string().meta({ description: "fact, or the kind of run that was recorded." }),
+  kind: z.string().describe("fact, or the kind of run that was recorded."),
   docid: z.string(),
-  path: z.string().meta({ description: "For helmdeck__memory_get and helmdeck__memory_forget." }),
+  path: z.string().describe("For helmdeck__memory_get and helmdeck__memory_forget."),
   title: z.string(),
-  score: z.number().min(0).max(1).meta({ description: "An exact answer near 0.9, a good one above 0.5." }),
+  score: z.number().min(0).max(1).describe("An exact answer near 0.9, a good one above 0.5."),
   possible: z.literal(true).optional(),
   why: z
     .enum(POSSIBLE_REASONS)
     .optional()
-    .meta({
-      description:
-        "Why a possible hit is not sure: it does not name whose matter is asked about (owner), lacks the time, number or person" +
+    .describe(
+      "Why a possible hit is not sure: it does not name whose matter is asked about (owner), lacks the time, number or person" +
         " asked for (answer), a name is unknown here (name), it has only some of the words (words), or none (synonyms, meaning).",
-    }),
-  snippet: z.string().meta({ description: "The lines that match best." }),
+    ),
+  snippet: z.string().describe("The lines that match best."),
   start_line: z.int().min(1),
   end_line: z.int().min(1),
   key,
@@ -47,24 +47,19 @@ const hitSchema = z.object({
   updated_at,
   expires_at,
   writer,
-  conflicts_with: z.array(z.object({ key, updated_at })).optional().meta({
-    description: "Other hits that say something else of the same thing: ask, then store with supersedes.",
-  }),
+  conflicts_with: z
+    .array(z.object({ key, updated_at }))
+    .optional()
+    .describe("Other hits that say something else of the same thing: ask, then store with supersedes."),
 });
 
 const searchReplySchema = z.object({
   results: z.array(hitSchema),
   mode: z.enum(["keyword", "hybrid"]),
-  reason: z.string().optional().meta({ description: "Why the answer may be incomplete." }),
-  incomplete: z
-    .literal(true)
-    .optional()
-    .meta({ description: "Not everything was searched; reason says why." }),
-  unmatched: z
-    .object({ facts: z.int().min(0), audit_rows: z.int().min(0) })
-    .optional()
-    .meta({ description: "When nothing was found: how much was searched." }),
-  hint: z.string().optional().meta({ description: "When nothing was found: what could find more." }),
+  reason: z.string().optional().describe("Why the answer may be incomplete."),
+  incomplete: z.literal(true).optional().describe("Not everything was searched; reason says why."),
+  unmatched: storedCounts.optional().describe("When nothing was found: how much was searched."),
+  hint: z.string().optional().describe("When nothing was found: what could find more."),
 });
 
 const parts = z.record(z.string(), z.object({ value: z.number(), weight: z.number() }));
@@ -80,14 +75,14 @@ export const search = operation("search", {
     explain: z
       .boolean()
       .nullish()
-      .meta({ description: "Adds parts, the features of its score, to each hit, and left_out." }),
+      .describe("Adds parts, the features of its score, to each hit, and left_out."),
   }),
   reply: searchReplySchema.extend({
     results: z.array(hitSchema.extend({ kind: z.enum(DOCUMENT_KINDS), parts: parts.optional() })),
     left_out: z
       .array(z.object({ key: z.string(), path: z.string(), certainty: z.number(), why: z.string(), parts }))
       .optional()
-      .meta({ description: "With explain: the best candidates that are not shown, and why." }),
+      .describe("With explain: the best candidates that are not shown, and why."),
   }),
   toReply: searchReply,
   rest: {

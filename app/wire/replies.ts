@@ -2,7 +2,6 @@
 import { defined } from "../../engine/defined.ts";
 import type {
   CallerCount,
-  DoctorReport,
   FactHistory,
   FormerView,
   MemoryStatus,
@@ -38,8 +37,4 @@ export function callersReply(callers: readonly CallerCount[]) {
 /** `warnings`: problems with the host. */
 export function statusReply(status: MemoryStatus, warnings: readonly string[] = []) {
   return { ...toWire(status), ...(warnings.length > 0 && { warnings }) };
-}
-
-export function doctorReply(report: DoctorReport) {
-  return toWire(report);
 }

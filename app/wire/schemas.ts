@@ -5,19 +5,19 @@ import { defined } from "../../engine/defined.ts";
 import { ERROR_CODES } from "../../engine/errors.ts";
 import type { Asker } from "../memory.ts";
 import { expiringSchema } from "../operations/overview.ts";
-import { rfc3339Schema } from "./rfc3339-schema.ts";
+import { rfc3339Schema, wholeNumber } from "./fields.ts";
 
 export const errorReplySchema = z.object({
   error: z.enum(ERROR_CODES),
-  message: z.string().meta({ description: "For a person: which field, which limit, what to do." }),
+  message: z.string().describe("For a person: which field, which limit, what to do."),
   details: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
-    .meta({ description: "The details of the message, for programs." }),
+    .describe("The details of the message, for programs."),
   request_id: z
     .string()
     .optional()
-    .meta({ description: "As in X-Request-Id and in the server's log. Absent if the request was not read." }),
+    .describe("As in X-Request-Id and in the server's log. Absent if the request was not read."),
 });
 
 export type ErrorReply = z.infer<typeof errorReplySchema>;
@@ -27,7 +27,7 @@ export const readinessReplySchema = z.object({
   status: z.enum(["ready", "unavailable"]),
   memory: z.enum(["ready", "read_only", "ephemeral", "unavailable"]),
   error: errorReplySchema.shape.error.optional(),
-  message: z.string().optional().meta({ description: "Why memory does not work, or a note about it." }),
+  message: z.string().optional().describe("Why memory does not work, or a note about it."),
 });
 
 export const versionReplySchema = z.object({ version: z.string() });
@@ -36,8 +36,8 @@ export type ReadinessReply = z.infer<typeof readinessReplySchema>;
 
 /** A client's identity according to the server, and the state of its memory: schemas for REST. */
 export const callerReplySchema = z.object({
-  subject: z.string().meta({ description: "The owner of the memory: the token's sub." }),
-  authenticated: z.boolean().meta({ description: "Whether a token proves it." }),
+  subject: z.string().describe("The owner of the memory: the token's sub."),
+  authenticated: z.boolean().describe("Whether a token proves it."),
   scopes: z.array(z.string()),
   expires_at: rfc3339Schema("When the token expires; left out when it does not.").optional(),
 });
@@ -47,10 +47,7 @@ export const tokensReplySchema = z.object({
     z.object({
       subject: z.string(),
       scopes: z.array(z.string()),
-      secret: z
-        .int()
-        .min(1)
-        .meta({ description: "The place of the secret that signed it: 1 is the first one." }),
+      secret: z.int().min(1).describe("The place of the secret that signed it: 1 is the first one."),
       issued_at: rfc3339Schema("When it was made; left out if it does not say.").optional(),
       expires_at: rfc3339Schema("When it expires."),
       last_used_at: rfc3339Schema("The last request with it."),
@@ -59,9 +56,9 @@ export const tokensReplySchema = z.object({
 });
 
 export const ownStatusReplySchema = z.object({
-  mode: z.enum(["keyword", "hybrid"]).meta({ description: "How it is currently searched." }),
-  facts: z.int().min(0),
-  audit_rows: z.int().min(0).meta({ description: "Records of runs and tool calls." }),
+  mode: z.enum(["keyword", "hybrid"]).describe("How it is currently searched."),
+  facts: wholeNumber,
+  audit_rows: wholeNumber.describe("Records of runs and tool calls."),
   expiring: expiringSchema,
 });
 
@@ -72,17 +69,13 @@ const name = z.string().regex(/^[\w-]{1,64}$/, "must be 1 to 64 letters, digits,
 
 export const writerClaimSchema = z
   .strictObject({
-    agent: name.optional().meta({ description: "The agent that writes." }),
-    session_kind: name.optional().meta({ description: "Such as direct, group, subagent or cron." }),
-    person: z
-      .literal(true)
-      .optional()
-      .meta({ description: "A person asks, not a model: who confirms a pin." }),
+    agent: name.optional().describe("The agent that writes."),
+    session_kind: name.optional().describe("Such as direct, group, subagent or cron."),
+    person: z.literal(true).optional().describe("A person asks, not a model: who confirms a pin."),
   })
-  .meta({
-    description:
-      "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",
-  });
+  .describe(
+    "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",
+  );
 
 export type WriterClaim = z.infer<typeof writerClaimSchema>;
 
@@ -99,10 +92,10 @@ export function claimOf(writer: Asker | undefined): WriterClaim | undefined {
 const inputs = z
   .record(z.string(), z.string())
   .optional()
-  .meta({ description: "Harmless ones only; what looks like a credential is left out." });
+  .describe("Harmless ones only; what looks like a credential is left out.");
 
 const run = {
-  at_unix: z.number().meta({ description: "When, in seconds since 1970." }),
+  at_unix: z.number().describe("When, in seconds since 1970."),
   duration_ms: z.number().optional(),
   writer: writerClaimSchema.optional(),
 };

@@ -8,7 +8,7 @@ import type { Subject } from "../../engine/store/namespace.ts";
 import type { EngineAddress } from "../remote/engine/engine-address.ts";
 import { openHelmdeckMemory } from "../remote/helmdeck/helmdeck-memory.ts";
 import { fromWire, type HostFunctions } from "./worker-messages.ts";
-import { answerOf, answerOn, callOn } from "./worker-server.ts";
+import { answerOn, onFirstCall } from "./worker-server.ts";
 
 /** The worker's start data. */
 export interface HelmdeckStart {
@@ -19,15 +19,14 @@ export interface HelmdeckStart {
 
 /** Serves a helmdeck's memory to the parent thread, for a worker's entry file. Sends nothing before the first call. */
 export function serveHelmdeckMemory(): void {
-  const memory = openHelmdeckMemory({
-    ...(workerData as HelmdeckStart), // written by the main thread of the same build
-    tokenOf: async (agent, how) => {
-      const answer = await host.tokenOf(agent, how);
-      if (!answer.ok) throw fromWire(answer.error);
-      return String(answer.value);
-    },
-  });
-  const host: Pick<HostFunctions, "tokenOf"> = answerOn((method, args) =>
-    answerOf(method, () => callOn(memory, method, args)),
-  );
+  const open = () =>
+    openHelmdeckMemory({
+      ...(workerData as HelmdeckStart), // written by the main thread of the same build
+      tokenOf: async (agent, how) => {
+        const answer = await host.tokenOf(agent, how);
+        if (!answer.ok) throw fromWire(answer.error);
+        return String(answer.value);
+      },
+    });
+  const host: Pick<HostFunctions, "tokenOf"> = answerOn(onFirstCall(open));
 }

@@ -34,15 +34,25 @@ export function answerOn(answer: WorkerFunctions["call"]): BirpcReturn<HostFunct
   );
 }
 
-/** Opens memory with the first call. Until it opens, each call fails with the reason. Never rejects: a failure is an answer. */
+/** Until it opens, each call fails with the reason. */
 export function openingMemory(options: OpenMemoryOptions): WorkerFunctions["call"] {
-  let opening: Promise<OpenMemory> | undefined;
+  return onFirstCall(
+    () => openMemory({ ...options, waiting: {} }),
+    (memory, method, args) => (method === "doctor" ? examine(memory, options) : callOn(memory, method, args)),
+  );
+}
+
+/** Opens memory with the first call. Never rejects: a failure is an answer. */
+export function onFirstCall<Opened extends Memory>(
+  open: () => Promise<Opened>,
+  call: (memory: Opened, method: UseCase, args: readonly unknown[]) => unknown = callOn,
+): WorkerFunctions["call"] {
+  let opening: Promise<Opened> | undefined;
   return (method, args) =>
     answerOf(method, async () => {
       if (method === "close") return (await opening)?.close();
-      opening ??= openMemory({ ...options, waiting: {} });
-      const memory = await opening;
-      return method === "doctor" ? examine(memory, options) : callOn(memory, method, args);
+      opening ??= open();
+      return call(await opening, method, args);
     });
 }
 
@@ -53,7 +63,7 @@ async function examine(memory: OpenMemory, options: OpenMemoryOptions): Promise<
 }
 
 /** Never rejects: a failure is an answer. */
-export async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
+async function answerOf(method: UseCase, call: () => unknown): Promise<WireAnswer> {
   try {
     if (!USE_CASES.includes(method)) throw new HelmdeckError("internal", "There is no such use case.");
     return { ok: true, value: await call() };
@@ -63,7 +73,7 @@ export async function answerOf(method: UseCase, call: () => unknown): Promise<Wi
 }
 
 /** Calls a use case of an open memory. */
-export function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
+function callOn(memory: Memory, method: UseCase, args: readonly unknown[]): unknown {
   // The arguments are those of the main thread's `Memory`; each use case validates its input.
   const useCase = memory[method] as (...given: readonly unknown[]) => Promise<unknown>;
   return useCase(...args);

@@ -142,9 +142,8 @@ async function modelProcesses(): Promise<readonly number[]> {
 }
 
 const COLD = {
-  keywords: { env: { HELMDECK_EMBEDDINGS_PROVIDER: "none" }, options: [] },
-  "the model": { env: {}, options: [] },
-  "the model and `--wait`": { env: {}, options: ["--wait"] },
+  keywords: { HELMDECK_EMBEDDINGS_PROVIDER: "none" },
+  "the model": {},
 } as const;
 
 /** Their index is read long before the model is loaded. */
@@ -161,10 +160,10 @@ async function homeWithFew(home: string): Promise<string> {
 
 /** In rotation, so that a busy machine slows all equally. Each question is a new one. */
 function measureCommands(home: string, facts: number) {
-  const cases = Object.entries(COLD).map(([name, how]) => ({ name, ...how, ms: [] as number[], hybrid: 0 }));
+  const cases = Object.entries(COLD).map(([name, env]) => ({ name, env, ms: [] as number[], hybrid: 0 }));
   for (let round = 0; round < ROUNDS; round += 1)
     for (const one of cases) {
-      const args = ["search", "--json", ...one.options, NEEDLE.query, String(round)];
+      const args = ["search", "--json", NEEDLE.query, String(round)];
       const { ms, stdout } = runCold([COMMAND, ...args], { home, env: one.env });
       one.ms.push(ms);
       one.hybrid += Number(JSON.parse(stdout).mode === "hybrid");

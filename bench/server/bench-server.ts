@@ -17,6 +17,8 @@ const CONNECTIONS = [1, 8, 64] as const;
 /** The requests of each row. */
 const REQUESTS = { store: 2_000, "store, without similar facts": 2_000, read: 20_000 } as const;
 const WARM_UP = 1_000;
+/** When a server's memory is looked at in between: every server stores so many in the rows with similar facts. */
+const STORES_LOOKED_AT = 6_600;
 
 type RequestKind = keyof typeof REQUESTS;
 
@@ -34,6 +36,8 @@ interface Sample {
 interface Residence {
   readonly server: string;
   readonly beforeMb: number;
+  /** After {@link STORES_LOOKED_AT} stores. */
+  readonly betweenMb: number;
   readonly afterMb: number;
   readonly stored: number;
 }
@@ -52,7 +56,10 @@ export async function measureServer(
       : ["store", "read"];
     try {
       const beforeMb = server.residentMb();
-      const keys = new Keys();
+      let betweenMb = Number.NaN;
+      const keys = new Keys((stored) => {
+        if (stored === STORES_LOOKED_AT) betweenMb = server.residentMb();
+      });
       await load(server, "store", 8, WARM_UP, keys);
       for (const work of works) {
         for (const connections of CONNECTIONS) {
@@ -60,7 +67,8 @@ export async function measureServer(
           samples.push({ server: name, ...(await load(server, work, connections, REQUESTS[work], keys)) });
         }
       }
-      residences.push({ server: name, beforeMb, afterMb: server.residentMb(), stored: keys.stored });
+      const afterMb = server.residentMb();
+      residences.push({ server: name, beforeMb, betweenMb, afterMb, stored: keys.stored });
     } finally {
       await server.stop();
     }
@@ -71,8 +79,18 @@ export async function measureServer(
 /** Every write is a new fact. Every read is of a fact that was written, spread over the whole table. */
 class Keys {
   stored = 0;
+  readonly #onStored: (stored: number) => void;
   #written = 0;
   #read = 0;
+
+  constructor(onStored: (stored: number) => void) {
+    this.#onStored = onStored;
+  }
+
+  noteStored(): void {
+    this.stored += 1;
+    this.#onStored(this.stored);
+  }
 
   toWrite(): { readonly key: string; readonly value: string } {
     const number = this.#written++;
@@ -120,7 +138,7 @@ async function load(
       if (statusCode !== 200) throw new Error(`${work} was answered with ${statusCode}`);
       times.push(milliseconds);
       ended = performance.now();
-      if (work !== "read") keys.stored += 1;
+      if (work !== "read") keys.noteStored();
     },
   );
   return {
@@ -159,9 +177,10 @@ function report(
     p50Ms.toFixed(2),
     p95Ms.toFixed(2),
   ]);
-  const memory = residences.map(({ server, beforeMb, afterMb, stored }) => [
+  const memory = residences.map(({ server, beforeMb, betweenMb, afterMb, stored }) => [
     server,
     beforeMb.toFixed(0),
+    betweenMb.toFixed(0),
     afterMb.toFixed(0),
     String(stored),
   ]);
@@ -173,7 +192,16 @@ function report(
       "",
       table(["server", "work", "connections", "per second", "processor ms", "p50 ms", "p95 ms"], rows),
       "",
-      table(["server", "resident MB before", "after", "facts stored"], memory),
+      table(
+        [
+          "server",
+          "resident MB before",
+          `after ${STORES_LOOKED_AT.toLocaleString("en")} stores`,
+          "at the end",
+          "facts stored",
+        ],
+        memory,
+      ),
     ].join("\n"),
     json: { samples, residences },
   };

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,9 +10,11 @@ import { DIST } from "../../scripts/build/build.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { addressSaidBy, makeDatabase } from "../../test/engines/engine.ts";
 import { startPostgres } from "../../test/postgres/server.ts";
+import { processorMsOf } from "../processes.ts";
 
 /** A server that accepts requests. */
 export interface RunningServer {
+  readonly pid: number;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Resident memory of its process, in MB. */
@@ -49,38 +51,11 @@ export function serverSubjects({ beside, onPostgres }: Compared): readonly Serve
   ];
 }
 
-/** `helmdeck-memory serve` with authentication, sealing and the facts policy. Only the rate limit is lifted. */
+/** A server of a new, empty home, which ends with it. */
 async function startOurs(dist: string, store: readonly string[] = []): Promise<RunningServer> {
   const home = mkdtempSync(join(tmpdir(), "helmdeck-bench-server-"));
-  const secret = randomBytes(32).toString("hex");
-  const child = spawn(
-    process.execPath,
-    [
-      join(dist, "helmdeck-memory.mjs"),
-      "serve",
-      "--port",
-      "0",
-      "--rate-limit",
-      "0",
-      "--require-memory",
-      ...store,
-    ],
-    {
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        HELMDECK_JWT_SECRET: secret,
-        HELMDECK_MEMORY_KEY: randomBytes(32).toString("hex"),
-      },
-      stdio: ["ignore", "pipe", "ignore"],
-    },
-  );
-  const { token } = await mintToken(
-    Buffer.from(secret),
-    { subject: "bench", scopes: ["metrics"], ttlSeconds: 3_600 },
-    Date.now(),
-  );
-  const running = await whenListening(child, { authorization: `Bearer ${token}` });
+  const key = randomBytes(32).toString("hex");
+  const running = await serveHome(dist, { home, subject: "bench", key, store });
   return {
     ...running,
     stop: async () => {
@@ -88,6 +63,37 @@ async function startOurs(dist: string, store: readonly string[] = []): Promise<R
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+interface Served {
+  readonly home: string;
+  /** The caller of the requests. */
+  readonly subject: string;
+  /** Default: the home's key file. */
+  readonly key?: string;
+  /** `--store` and its value. */
+  readonly store?: readonly string[];
+}
+
+/** `helmdeck-memory serve` with authentication, sealing and the facts policy. Only the rate limit is lifted. */
+export async function serveHome(
+  dist: string,
+  { home, subject, key, store = [] }: Served,
+): Promise<RunningServer> {
+  const secret = randomBytes(32).toString("hex");
+  const options = ["--port", "0", "--rate-limit", "0", "--require-memory", ...store];
+  const child = spawn(process.execPath, [join(dist, "helmdeck-memory.mjs"), "serve", ...options], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      HELMDECK_JWT_SECRET: secret,
+      ...(key !== undefined && { HELMDECK_MEMORY_KEY: key }),
+    },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const token = { subject, scopes: ["metrics"], ttlSeconds: 3_600 };
+  const minted = await mintToken(Buffer.from(secret), token, Date.now());
+  return whenListening(child, { authorization: `Bearer ${minted.token}` });
 }
 
 async function startOnPostgres(dist: string): Promise<RunningServer> {
@@ -112,30 +118,20 @@ async function whenListening(
   headers: Readonly<Record<string, string>>,
 ): Promise<RunningServer> {
   const url = await addressSaidBy(child);
+  const { pid = Number.NaN } = child;
   return {
+    pid,
     url,
     headers,
     residentMb: () => {
-      const kilobytes = execFileSync("ps", ["-o", "rss=", "-p", String(child.pid)], { encoding: "utf8" });
+      const kilobytes = execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" });
       return Number(kilobytes.trim()) / 1_024;
     },
-    processorMs: () => processorMsOf(child.pid),
+    processorMs: () => processorMsOf(pid),
     stop: async () => {
       const closed = once(child, "close");
       child.kill("SIGTERM");
       await closed;
     },
   };
-}
-
-/** `/proc/<pid>/stat` counts in hundredths of a second; fields 14 and 15, after the program's name in brackets. */
-function processorMsOf(pid: number | undefined): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /, "")
-      .split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  } catch {
-    return Number.NaN;
-  }
 }

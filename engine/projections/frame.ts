@@ -88,9 +88,15 @@ export function nameOf({ kind, key }: Pick<Framed, "kind" | "key">, most?: numbe
 }
 
 /** `openclaw main (direct)`: surface, agent or caller, and kind of session. */
-export function writerText({ surface, agent, sessionKind }: Writer): string {
-  const named = agent === undefined ? "" : ` ${plainName(agent)}`;
-  return `${plainName(surface)}${named}${sessionKind === undefined ? "" : ` (${plainName(sessionKind)})`}`;
+export function writerText(writer: Writer): string {
+  const named = writer.agent === undefined ? "" : ` ${plainName(writer.agent)}`;
+  const kind = kindOfSession(writer);
+  return `${plainName(writer.surface)}${named}${kind === undefined ? "" : ` (${kind})`}`;
+}
+
+/** Undefined for `other` too, which tells a reader nothing. */
+export function kindOfSession({ sessionKind }: Writer): string | undefined {
+  return sessionKind === undefined || sessionKind === "other" ? undefined : plainName(sessionKind);
 }
 
 /** A key quoted as JSON, with "…" after the quotes when it was truncated to this many UTF-16 units. */

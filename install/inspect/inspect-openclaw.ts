@@ -25,6 +25,7 @@ import {
 import { unfitIndexes } from "../notes-index.ts";
 import { at, isObject, type Json } from "../openclaw-json.ts";
 import { OpenClaw } from "../run-openclaw.ts";
+import { memoryFiles } from "../steps/delete-memory.ts";
 import { inspectAttachment } from "./inspect-docker.ts";
 
 export interface FoundOpenClaw {
@@ -268,8 +269,9 @@ function memoryFacts(
   const isGiven =
     at(settings, "encryptionKey") !== undefined ||
     Boolean(env.HELMDECK_MEMORY_KEY ?? env.HELMDECK_MEMORY_KEY_FILE ?? env.HELMDECK_MEMORY_KEY_COMMAND);
-  if (isGiven) return { ...place, key: "given" };
-  return { ...place, key: existsSync(place.keyPath) ? "file" : "none" };
+  const isThere = memoryFiles(place).length > 0;
+  if (isGiven) return { ...place, isThere, key: "given" };
+  return { ...place, isThere, key: existsSync(place.keyPath) ? "file" : "none" };
 }
 
 function objectIn(value: Json | undefined) {

@@ -17,7 +17,10 @@ export function uninstallPlan(facts: Facts, { purge }: Options): Plan {
     ...(purge && openclaw !== undefined ? purgeSteps(openclaw) : []),
     ...(isEmpty(facts) ? [] : [{ kind: "forget-journal" } as const]),
   ];
-  const warnings = openclaw === undefined ? goneWarnings(facts) : unfitWarnings(openclaw, facts);
+  const warnings =
+    openclaw === undefined
+      ? goneWarnings(facts)
+      : [...unfitWarnings(openclaw, facts), ...(purge ? noMemoryWarnings(openclaw) : [])];
   return { target: openclaw?.target, steps, warnings, unmet: [], questions: [], kept: [] };
 }
 
@@ -42,9 +45,16 @@ function hasSet({ search, facts, auditTools, speakUp }: Facts["journal"]): boole
 
 function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
   if (target.kind === "container") return [{ kind: "delete-memory-in-container", container: target.name }];
-  if (memory === undefined) return [];
+  if (memory?.isThere !== true) return [];
   const { databasePath, keyPath } = memory;
   return [{ kind: "delete-memory", databasePath, keyPath }];
+}
+
+function noMemoryWarnings({ memory }: OpenClawReady): readonly string[] {
+  if (memory === undefined || memory.isThere) return [];
+  return [
+    `There is no memory to delete: neither ${memory.databasePath} nor its key ${memory.keyPath} exists.`,
+  ];
 }
 
 function isEmpty({ journal }: Facts): boolean {

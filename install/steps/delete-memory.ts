@@ -1,5 +1,6 @@
 /** Permanently deletes the memory on this machine, and its key. */
-import { readdir, rm } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
@@ -15,24 +16,30 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }) => {
     // A folder with the usual name is ours; elsewhere only the database's own files are.
-    const isOurFolder = dirname(databasePath).endsWith("/helmdeck-memory");
-    const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
-    const indexes = join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
-    for (const path of isOurFolder ? [dirname(databasePath)] : [...files, indexes])
+    const folder = dirname(databasePath);
+    const files = memoryFiles({ databasePath, keyPath });
+    for (const path of folder.endsWith("/helmdeck-memory") ? [folder, ...files] : files)
       await rm(path, { recursive: true, force: true });
-    for (const path of await ofKey(keyPath)) await rm(path, { force: true });
   },
 };
+
+/** What there is to delete, without the folder. */
+export function memoryFiles({ databasePath, keyPath }: MemoryLocation): readonly string[] {
+  const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
+  const indexes = join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
+  return [...[...files, indexes].filter((path) => existsSync(path)), ...ofKey(keyPath)];
+}
 
 /** Copies that a person named stay. */
 const OURS = /^(|\.new|\.former-[0-9a-f]{16}|\.stores\.json)$/;
 
 /** The key, former keys, and notes next to them. */
-async function ofKey(keyPath: string): Promise<readonly string[]> {
-  const names = await readdir(dirname(keyPath)).catch(() => []);
+function ofKey(keyPath: string): readonly string[] {
+  const folder = dirname(keyPath);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
   const endings = names.map((name) => [name, name.slice(basename(keyPath).length)] as const);
   const ours = endings.filter(([name, ending]) => name.startsWith(basename(keyPath)) && OURS.test(ending));
-  return ours.map(([name]) => name).map((name) => join(dirname(keyPath), name));
+  return ours.map(([name]) => join(folder, name));
 }
 
 interface DeleteMemoryInContainer {
@@ -40,7 +47,9 @@ interface DeleteMemoryInContainer {
   readonly container: string;
 }
 
-const DELETE = `cd "\${OPENCLAW_STATE_DIR:-$HOME/.openclaw}" && rm -rf helmdeck-memory helmdeck-memory.key`;
+const FILES = "helmdeck-memory helmdeck-memory.key";
+/** Prints what was there. */
+const DELETE = `cd "\${OPENCLAW_STATE_DIR:-$HOME/.openclaw}" && { ls -d ${FILES} 2>/dev/null; rm -rf ${FILES}; }`;
 
 /** Permanently deletes the memory in OpenClaw's container, and its key. */
 export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = {
@@ -51,5 +60,6 @@ export const deleteMemoryInContainer: StepDefinition<DeleteMemoryInContainer> = 
     const ran = await requireOpenClaw(context).exec(["sh", "-c", DELETE]);
     if (ran.exitCode !== 0)
       throw new HelmdeckError("store_unavailable", `The memory in ${container} could not be deleted.`);
+    return ran.stdout.trim() === "" ? "there was none" : undefined;
   },
 };

@@ -25,10 +25,12 @@ export async function healthPage(context: PageContext): Promise<Page> {
   const status = await memory.status(subject);
   if (viewer.doctor === undefined) return ownHealth(status, subject);
   const report = await viewer.doctor().catch((error: unknown) => failed(error));
+  const found = "findings" in report ? report.findings : [];
+  const isSaid = (text: string) => found.some(({ message }) => message.includes(text));
   const body = html`${heading("Health", "What works, what does not, and how to fix it.")}
 ${failure(status)}${"findings" in report ? findings(report) : tooSlow(report.why)}
 <h2>Memory</h2>${memoryCard(status, status.engine === undefined ? place(status) : engine(status, status.engine))}
-<h2>Semantic search</h2><section class="card pad" aria-label="Semantic search">${status.engine === undefined ? embeddings(status.embeddings) : atTheEngine(status)}</section>`;
+<h2>Semantic search</h2><section class="card pad" aria-label="Semantic search">${status.engine === undefined ? embeddings(status.embeddings, isSaid) : atTheEngine(status)}</section>`;
   return { title: "Health", section: "health", body };
 }
 
@@ -122,13 +124,14 @@ function atTheEngine({ state, mode, engine }: MemoryStatus): Html {
   return html`<p>${how} It is configured on the engine's server; embedding settings in this host's configuration have no effect.</p>`;
 }
 
-function embeddings(status: MemoryStatus["embeddings"]): Html {
+/** `isSaid`: the findings above say it already. */
+function embeddings(status: MemoryStatus["embeddings"], isSaid: (text: string) => boolean): Html {
   if (status === undefined || status.provider === "none") {
     const why = status?.problem ?? "No embedding service is configured.";
-    return html`<p>Off, so only keyword search works: ${line(why)}</p><p>With a model, search also finds facts that say the same in other words.</p>`;
+    return html`<p>Off, so only keyword search works${isSaid(why) ? "." : html`: ${line(why)}`}</p><p>With a model, search also finds facts that say the same in other words.</p>`;
   }
   if (status.provider === "unusable") {
-    return html`<p>${chip("✗ off", "bad")} ${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service. Keyword search still works.</p>`;
+    return html`<p>${chip("✗ off", "bad")} ${isSaid(status.problem) ? "" : html`${line(status.problem)}</p><p><span class="muted">What to do:</span> Correct the settings of the embedding service. `}Keyword search still works.</p>`;
   }
   const { provider, url, model, embedded, waiting, refused, failure } = status;
   const total = embedded + waiting + refused;
@@ -136,6 +139,6 @@ function embeddings(status: MemoryStatus["embeddings"]): Html {
 <dt>Service</dt><dd>${url === undefined ? "built in" : html`${line(provider)} at <code>${line(url)}</code>`}</dd>
 <dt>Model</dt><dd><code>${line(model)}</code></dd>
 <dt>Progress</dt><dd>${number(embedded)} of ${number(total)} entries of the open memories${waiting > 0 ? `, ${number(waiting)} waiting` : ""}${refused > 0 ? `, ${number(refused)} refused (keyword search only)` : ""}</dd>
-<dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${line(failure)} <span class="muted">Keyword search still works; the service is retried automatically.</span>`}</dd>
+<dt>Last failure</dt><dd>${failure === undefined ? html`<span class="muted">none</span>` : html`${isSaid(failure) ? "See above." : line(failure)} <span class="muted">Keyword search still works; the service is retried automatically.</span>`}</dd>
 </dl>`;
 }

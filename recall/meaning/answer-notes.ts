@@ -6,10 +6,9 @@ const NOTHING_EMBEDDED = "Searched by keywords only: no entry is embedded yet.";
 const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
 const HOW_TO_EMBED =
   "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
-const TRY_AGAIN = "; try again in a moment.";
-const HOW_TO_WAIT = "; search --wait waits for it.";
+const BUSY = " (this machine is busy); try again in a moment.";
 
-type Embedding = Pick<EmbeddingStatus, "isLocal" | "embeds">;
+type Embedding = Pick<EmbeddingStatus, "isLocal">;
 
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   deadline_exceeded: "WHO did not answer in time",
@@ -20,11 +19,10 @@ const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   dimension_mismatch: "the embedding model changed",
 };
 
-export function missedNote(code: ErrorCode, { isLocal, embeds }: Embedding): string {
+export function missedNote(code: ErrorCode, { isLocal }: Embedding): string {
   const phrase = PHRASES[code] ?? "WHO is not available";
   const why = phrase.replace("WHO", isLocal ? "the built-in model" : "the embedding service");
-  // Each command begins with a model that is not loaded; a program that stays loads it once.
-  const remedy = isLocal && code === "deadline_exceeded" ? (embeds ? TRY_AGAIN : HOW_TO_WAIT) : ".";
+  const remedy = isLocal && code === "deadline_exceeded" ? BUSY : ".";
   return `Searched by keywords only: ${why}${remedy}`;
 }
 

@@ -1,6 +1,8 @@
 /** Query parameters: the wire's fields as text. */
 import { z } from "@hono/zod-openapi";
-import type { UseCase } from "../../app/memory.ts";
+import type { Memory, UseCase } from "../../app/memory.ts";
+import type { Fits } from "../../app/operations/operation.ts";
+import type { FromWire } from "../../app/wire/codec.ts";
 import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
 
 /** A whole number; the use case checks its bounds. */
@@ -82,16 +84,17 @@ const defaults = z.strictObject({
   caller: text("Another caller; only with the scope admin."),
 });
 
-/** By operation of memory. */
-export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = {
-  listFacts,
-  getFact,
-  factHistory,
-  listRuns,
-  review,
-  corpusPage,
-  defaults,
+const inputs = { listFacts, getFact, factHistory, listRuns, review, corpusPage };
+type Inputs = typeof inputs;
+inputs satisfies {
+  readonly [Name in keyof Inputs]: Fits<
+    FromWire<z.infer<Inputs[Name]>>,
+    Partial<Parameters<Memory[Name]>[1]>
+  >;
 };
+
+/** By operation of memory. */
+export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = { ...inputs, defaults };
 
 export const packQuerySchema = z.strictObject({
   session_id: text("Continue in this open session of the same caller."),

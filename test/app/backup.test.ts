@@ -364,6 +364,27 @@ describe("the status file beside the key", () => {
     expect(await told(place)).toEqual([]);
   });
 
+  test("lets doctor say where else a memory is whose backup was restored elsewhere", async () => {
+    const place = await madePlace();
+    const file = await inFolder();
+    await backUp({ ...options(place), file });
+    const twin = { ...place, databasePath: await inFolder() };
+    await restore({ ...options(twin), file });
+    for (const _ of [1, 2])
+      expect(await told(place)).toEqual([
+        `This memory is also in ${twin.databasePath}, restored from a backup or moved. What is stored, corrected or forgotten in one is not in the other.`,
+      ]);
+    expect(await told(twin)).toEqual([]);
+    expect((await told(place)).join()).toContain(twin.databasePath);
+    await rm(twin.databasePath);
+    expect(await told(place)).toEqual([]);
+    expect((await examineMemory(options(place))).findings).toContainEqual({
+      level: "ok",
+      check: "database",
+      message: `A backup of this memory was restored to ${twin.databasePath}, and is no longer there.`,
+    });
+  });
+
   test("lets doctor remind of a copy of each key until a person confirms one", async () => {
     const place = await madePlace();
     const remedies = async () =>

@@ -1,30 +1,25 @@
 /** Corpus pages with and without a query, the list of callers, and the revision. */
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import { describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import type { CorpusAnswer, CorpusQuery } from "../../app/memory.ts";
 import { OTHER_LANGUAGE, SEMANTIC_OFF } from "../../app/presenters/words.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { Origin } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
-import { inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+import {
+  inTurn,
+  NOW,
+  openMemoryInProcess,
+  openTestMemory,
+  TestClock,
+  tempPlace,
+} from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;
 
 async function put(memory: OpenMemory, origin: Origin, key: string, category: string, value = "zebrafish") {
   const namespace = namespaceOf("main");
   await memory.store.put({ namespace, origin, key, category, tags: [], value: Buffer.from(value) });
-}
-
-function memoryInProcess(now: () => number): OpenMemory {
-  const memory = composeMemory({
-    store: createInMemoryStore({ now }),
-    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
-    key: { source: "none", made: false },
-    sweepEveryMs: 0,
-  });
-  onTestFinished(() => memory.close());
-  return memory;
 }
 
 async function allPages(memory: OpenMemory, limit: number): Promise<readonly CorpusAnswer[]> {
@@ -88,7 +83,7 @@ describe("the corpus in pages", () => {
     await fc.assert(
       fc.asyncProperty(meanwhile, fc.integer({ min: 1, max: 4 }), async (writes, limit) => {
         const clock = new TestClock();
-        const memory = memoryInProcess(clock.now);
+        const memory = await openMemoryInProcess(clock.now);
         const put = (key: string, updatedAt: number) =>
           memory.store.put({
             ...{ namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from(`${updatedAt}`) },

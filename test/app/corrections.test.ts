@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { composeMemory, type OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { importLines } from "../transfer/import-lines.ts";
 import { openTestMemory, TestClock } from "./fixtures/memories.ts";
 
@@ -74,7 +74,7 @@ describe("the result of a store", () => {
   });
 
   test("omits them when the search is slow or fails", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
     const composed = composeMemory({
       store: { ...bound(store), changes: () => Promise.reject(new Error("broken")) },

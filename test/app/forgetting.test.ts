@@ -1,25 +1,13 @@
 /** Which facts a text selects to forget or get, for every possible key, and the answer if nothing matches. */
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import { describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { FACT_LIMITS, factEntry, keyToLookUp, validateFact } from "../../engine/facts/facts-policy.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, inTurn, NOW, openMemoryInProcess, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const RUN_AT = NOW / 1_000;
-
-function memoryInProcess(now: () => number = () => NOW): OpenMemory {
-  const memory = composeMemory({
-    store: createInMemoryStore({ now }),
-    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
-    key: { source: "none", made: false },
-    sweepEveryMs: 0,
-  });
-  onTestFinished(() => memory.close());
-  return memory;
-}
 
 interface Named {
   readonly key: string;
@@ -228,7 +216,7 @@ describe("every key that can be stored", () => {
 });
 
 async function filled(stored: readonly Named[]): Promise<OpenMemory> {
-  const memory = memoryInProcess();
+  const memory = await openMemoryInProcess();
   await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
   await store(memory, stored);
   return memory;
@@ -267,7 +255,7 @@ test("for any text, a forget deletes what its dry run counted, and reports it", 
 
 describe("a run", () => {
   test("is forgotten by the key, the docid and the path that answers show", async () => {
-    const memory = memoryInProcess();
+    const memory = await openMemoryInProcess();
     const spellings = [
       async () => (await memory.defaults("main")).recent[0]?.key,
       async () => (await memory.myMemory("main")).categories[0]?.recentKeys[0],
@@ -282,7 +270,7 @@ describe("a run", () => {
   });
 
   test("is distinguished from a fact with its key by path and by key:", async () => {
-    const memory = memoryInProcess();
+    const memory = await openMemoryInProcess();
     await memory.recordPackRun("main", { pack: "lint", outcome: "ok", at_unix: RUN_AT });
     const { key: runKey = "" } = (await memory.defaults("main")).recent[0] ?? {};
     await memory.storeFact("main", { key: runKey, value: "forged" });
@@ -298,7 +286,7 @@ describe("a run", () => {
 
 describe("similar keys", () => {
   test("are searched beyond the first page, ordered by similarity, and at most three are named", async () => {
-    const memory = memoryInProcess();
+    const memory = await openMemoryInProcess();
     const many = Array.from({ length: 2_500 }, (_, index) => ({ key: `k/${index}`, category: "user_facts" }));
     await store(memory, many);
     await store(
@@ -316,7 +304,7 @@ describe("similar keys", () => {
 
   test("include no expired ones, and none of another subject", async () => {
     const clock = new TestClock();
-    const memory = memoryInProcess(clock.now);
+    const memory = await openMemoryInProcess(clock.now);
     await memory.storeFact("main", { key: "deploy", value: "v", ttlSeconds: 3_600 });
     await memory.storeFact("stranger", { key: "Deploy", value: "v" });
     clock.pass(3_600_000);

@@ -1,15 +1,15 @@
 /** The keys of a memory are listed once, and not again after another process writes. */
 import { describe, expect, test, vi } from "vitest";
 import { KeysInUse } from "../../app/keys-in-use.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 
 const MAIN = namespaceOf("main");
 const LOOKS_LIKE_DEPLOY = "d\u0435ploy";
 
-function opened() {
-  const store = createInMemoryStore({});
+async function opened() {
+  const store = await openStoreInMemory();
   const clock = { now: 0 };
   const keys = new KeysInUse(store, () => clock.now);
   return { store, keys, clock, listMeta: vi.spyOn(store, "listMeta"), changes: vi.spyOn(store, "changes") };
@@ -17,7 +17,7 @@ function opened() {
 
 /** As a use case stores a fact. */
 async function storeOwn(
-  { store, keys }: Pick<ReturnType<typeof opened>, "store" | "keys">,
+  { store, keys }: Pick<Awaited<ReturnType<typeof opened>>, "store" | "keys">,
   key: string,
 ): Promise<void> {
   const { keysSince, stored } = await keys.toStore(MAIN, key);
@@ -36,7 +36,7 @@ async function put(store: MemoryStore, key: string, namespace = MAIN): Promise<v
 
 describe("the keys in use", () => {
   test("follow other processes' writes without listing all keys again", async () => {
-    const { store, keys, listMeta } = opened();
+    const { store, keys, listMeta } = await opened();
     await keys.refuseLookalike(MAIN, "first");
     await Promise.all(Array.from({ length: 50 }, (_, i) => put(store, `fact-${i}`)));
     await keys.refuseLookalike(MAIN, "second");
@@ -49,7 +49,7 @@ describe("the keys in use", () => {
 
   // verifies P-text-lookalikes
   test("refuse a key in the store's own transaction when one that looks like it was stored since", async () => {
-    const { store, keys } = opened();
+    const { store, keys } = await opened();
     const ref = { namespace: MAIN, origin: "fact", key: "deploy" } as const;
     const { keysSince } = await keys.toStore(MAIN, ref.key);
     await put(store, LOOKS_LIKE_DEPLOY);
@@ -60,7 +60,7 @@ describe("the keys in use", () => {
 
   // verifies P-text-lookalikes
   test("of this process's own stores are known without being read, and hide none of another's", async () => {
-    const { changes, ...memory } = opened();
+    const { changes, ...memory } = await opened();
     await storeOwn(memory, "first");
     await put(memory.store, "deploy"); // by another process
     await storeOwn(memory, "second");
@@ -71,7 +71,7 @@ describe("the keys in use", () => {
   });
 
   test("follow the feed once a second, which tells of another database", async () => {
-    const { changes, clock, ...memory } = opened();
+    const { changes, clock, ...memory } = await opened();
     await storeOwn(memory, "first");
     clock.now = 1_000;
     await storeOwn(memory, "second");
@@ -84,7 +84,7 @@ describe("the keys in use", () => {
   });
 
   test("are listed again when more than one page of changes was written", async () => {
-    const { store, keys, listMeta } = opened();
+    const { store, keys, listMeta } = await opened();
     await keys.refuseLookalike(MAIN, "first");
     for (let i = 0; i < 1_001; i++) await put(store, `fact-${i}`);
     await put(store, "deploy");
@@ -93,7 +93,7 @@ describe("the keys in use", () => {
   });
 
   test("of many small memories are all cached", async () => {
-    const { keys, listMeta } = opened();
+    const { keys, listMeta } = await opened();
     const memories = Array.from({ length: 100 }, (_, i) => namespaceOf(`agent-${i}`));
     for (const memory of [...memories, ...memories]) await keys.refuseLookalike(memory, "first");
     expect(listMeta).toHaveBeenCalledTimes(memories.length);

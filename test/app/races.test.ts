@@ -4,13 +4,13 @@ import { pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
 import { composeMemory } from "../../app/compose.ts";
 import { startWorkerMemory } from "../../app/worker/worker-client.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { describeRaces, type Racer } from "../contract/races.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { tempPlace } from "./fixtures/memories.ts";
 
 describeRaces("a store in memory", async () => {
-  const store = createInMemoryStore();
+  const store = await openStoreInMemory();
   const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
   const open = (): Racer =>
     composeMemory({ store, location, key: { source: "", made: false }, sweepEveryMs: 0 });

@@ -1,13 +1,12 @@
 /** Records of tool calls: separate from packs and facts, without credentials, limited to the newest 5,000. */
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import { describe, expect, test, vi } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../../app/tool-history.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import type { ToolAudit } from "../../engine/audit/audit-rows.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { inTurn, NOW, openMemoryInProcess, openTestMemory, TestClock } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;
 const ANA = "ana";
@@ -21,17 +20,6 @@ const call = (change: Partial<ToolAudit> = {}): ToolAudit => ({
   at_unix: AT,
   ...change,
 });
-
-function memoryInProcess(now: () => number = () => NOW): OpenMemory {
-  const memory = composeMemory({
-    store: createInMemoryStore({ now }),
-    location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
-    key: { source: "none", made: false },
-    sweepEveryMs: 0,
-  });
-  onTestFinished(() => memory.close());
-  return memory;
-}
 
 async function documentsOf(memory: OpenMemory, subject = ANA): Promise<readonly string[]> {
   const { chunks } = await memory.corpusPage(subject, { limit: 100 });
@@ -157,7 +145,7 @@ describe("the records of many calls", () => {
 
   test("are limited to the newest 5,000; other callers' calls, packs and facts are kept", async () => {
     const clock = new TestClock();
-    const memory = memoryInProcess(clock.now);
+    const memory = await openMemoryInProcess(clock.now);
     await memory.storeFact(ANA, FACT);
     await memory.recordPackRun(ANA, { pack: "lint", outcome: "ok", at_unix: AT });
     await memory.recordToolCall("ben", call());
@@ -177,7 +165,7 @@ describe("the records of many calls", () => {
   });
 
   test("are counted only every hundred calls, and again after a failure", async () => {
-    const memory = memoryInProcess();
+    const memory = await openMemoryInProcess();
     const looks = vi.spyOn(memory.store, "countWhere").mockRejectedValueOnce(new Error("locked"));
     await expect(memory.recordToolCall(ANA, call())).rejects.toThrow("locked");
     await inTurn(Array.from({ length: lookEvery }), () => memory.recordToolCall(ANA, call()));
@@ -233,7 +221,7 @@ describe("an export", () => {
   });
 
   test("of too many is imported up to the newest 5,000", async () => {
-    const memory = memoryInProcess();
+    const memory = await openMemoryInProcess();
     const lines = Array.from({ length: TOOL_HISTORY_LIMITS.rows + 7 }, (_, number) =>
       JSON.stringify({ audit: "tool", ...call({ at_unix: AT - number }) }),
     );

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { InProcessHome } from "./in-process.ts";
+import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const FACT = ["store", "deploy", "We always deploy via Konflux"] as const;
 const SEARCH = ["search", "how do we ship to production"] as const;
@@ -32,6 +33,9 @@ const installed = (changes: object = {}) =>
     auditTools: "helmdeck",
     embeddings: { provider: "ollama", url: service.address, model: "nomic-embed-text", ...changes },
   });
+
+/** For commands at the same time. */
+const piped = (args: readonly string[]) => runPiped(args, { homeFolder: home.folder });
 
 const asked = () => JSON.stringify(service.requests.map(({ body }) => body));
 
@@ -75,18 +79,22 @@ describe("with the settings of the installation", () => {
   });
 });
 
-test("a search with --wait waits for a vector that takes longer than 1.5 seconds", async () => {
+test("a model that takes longer than 1.5 seconds: search, status and doctor wait for it and say the same, and a person is told", async () => {
   await installed();
   await home.run(FACT);
   await home.run(["embed"]);
+  const search = () => runOnTerminal([...SEARCH, "--json"], { homeFolder: home.folder });
+  const waits = "Waiting for the model that searches by meaning …\n";
+  expect((await search()).stderr).not.toContain(waits);
   service.setLatency(() => 1_600);
-  const inTime = await home.run([...SEARCH]);
-  expect(inTime.stderr).toContain("Searched by keywords only: the embedding service did not answer in time.");
-  expect(JSON.parse((await home.run([...SEARCH, "--wait", "--json"])).stdout)).toMatchObject({
-    mode: "hybrid",
-    results: [{ key: "deploy" }],
-  });
-});
+  const { stdout, stderr } = await search();
+  expect(stderr).toContain(waits);
+  expect(JSON.parse(stdout)).toMatchObject({ mode: "hybrid", results: [{ key: "deploy" }] });
+  const status = await home.run(["status", "--json"]);
+  expect(JSON.parse(status.stdout)).toMatchObject({ mode: "hybrid", embeddings: { embedded: 1 } });
+  const doctor = await home.run(["doctor"]);
+  expect(doctor.stdout).toContain("answers. Embedded: 1 of 1 entries.");
+}, 20_000);
 
 describe("without settings that can be used", () => {
   const search = async () => (await home.run([...SEARCH])).stderr;
@@ -145,12 +153,15 @@ describe("status asks the service", () => {
     ["that has ended", () => service.close(), "refuses connections"],
     ["that hangs", () => service.setFault({ kind: "hang" }), "did not answer within"],
     ["without its model", () => service.setFault(NO_MODEL), "has no model"],
-  ])("%s, and says that a search uses keywords now", async (_, fail, why) => {
-    await fail();
-    const text = await status();
-    expect(text).toContain("  search:   keyword only, because semantic search fails now\n");
-    expect(text).toMatch(new RegExp(`last failure: .*${why}`));
-    const { mode } = JSON.parse((await home.run(["status", "--json"])).stdout);
-    expect(mode).toBe("keyword");
-  });
+  ])(
+    "%s, and says that a search uses keywords now",
+    async (_, fail, why) => {
+      await fail();
+      const [text, json] = await Promise.all([piped(["status"]), piped(["status", "--json"])]);
+      expect(text.stdout).toContain("  search:   keyword only, because semantic search fails now\n");
+      expect(text.stdout).toMatch(new RegExp(`last failure: .*${why}`));
+      expect(JSON.parse(json.stdout).mode).toBe("keyword");
+    },
+    20_000,
+  );
 });

@@ -106,6 +106,7 @@ describe.skipIf(whyNoBrowser)("in a browser", () => {
       ["ten minutes", /Ten minutes to an agent/],
       ["REST API", /REST API/],
       ["mem0", /Which memory should an OpenClaw user take/],
+      ["compare", /Which memory should an OpenClaw user take/],
     ] as const) {
       await page.locator("#tsd-search-trigger").click();
       await page.locator("#tsd-search-input").fill(words);

@@ -16,6 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const memory = (key: "file" | "given" | "none") => ({
+  isThere: true,
   databasePath: join(folder, "m.sqlite"),
   keyPath: join(folder, "m.key"),
   key,
@@ -44,6 +45,7 @@ describe("after an installation", () => {
   it("suggests the short command where it finds the same memory", async () => {
     const state = join(folder, ".openclaw");
     const files = {
+      isThere: true,
       databasePath: join(state, "helmdeck-memory", "memory.sqlite"),
       keyPath: join(state, "helmdeck-memory.key"),
     };

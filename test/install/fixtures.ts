@@ -45,7 +45,7 @@ const OPENCLAW: OpenClawReady = {
   installed: "absent",
   installedNotes: "absent",
   attachment: undefined,
-  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "none" },
+  memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "none", isThere: false },
 };
 
 const DOCKER: DockerReady = {
@@ -103,7 +103,7 @@ export const INSTALLED: Facts = {
     installed: "same",
     search: { enabled: true, provider: "ollama", model: SERVICE.model, baseUrl: SERVICE.url },
     facts: SERVICE,
-    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "file" },
+    memory: { databasePath: "/home/u/m.sqlite", keyPath: "/home/u/m.key", key: "file", isThere: true },
   },
   service: { url: SERVICE.url, health: "ok", hasModel: true },
   journal: {

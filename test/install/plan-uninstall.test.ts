@@ -34,6 +34,21 @@ describe("an uninstallation", () => {
     expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
   });
 
+  it("deletes no memory that is not there, and says so", () => {
+    const isThere = false;
+    const memory = {
+      databasePath: "/home/u/m.sqlite",
+      keyPath: "/home/u/m.key",
+      key: "none",
+      isThere,
+    } as const;
+    expect(makePlan(withOpenClaw({ memory }), options("--uninstall", "--purge"))).toMatchObject({
+      steps: [],
+      warnings: ["There is no memory to delete: neither /home/u/m.sqlite nor its key /home/u/m.key exists."],
+    });
+    expect(makePlan(withOpenClaw({ memory }), options("--uninstall")).warnings).toEqual([]);
+  });
+
   it("removes what a killed uninstallation left of the plugin", () => {
     const steps = (facts: Facts) =>
       makePlan(facts, options("--uninstall")).steps.filter(({ kind }) => kind === "uninstall-plugin");

@@ -3,9 +3,12 @@
 import { readFile } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
+import { postgresServer } from "../../app/database-server/postgres-server.ts";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import { Output } from "../../commands/output.ts";
 import { makeProgram } from "../../commands/run-program.ts";
+import { otherCallersNotice } from "../../commands/with-memory.ts";
 import { CommandHome } from "../cli/command.ts";
 import { runPiped } from "../cli/terminal.ts";
 
@@ -105,6 +108,40 @@ describe.each(OTHERS)("the caller %j", (other) => {
     expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
     expect((await run(["list", "--caller", "alice"])).stdout).toContain(NOTE);
     expect((await run(["tidy", "--caller", "alice"])).stdout).toContain("The same under 2 keys");
+  });
+});
+
+describe("a caller without a memory, whose name may be mistyped", () => {
+  const have = 'alcie has no memory here; these have one: alice, "the cook".';
+  const place = (args: readonly string[]) => [...args, "--db", `${home.folder}/callers.sqlite`];
+  beforeAll(async () => {
+    await run(place(["store", "a", "1", "--caller", "alice"]));
+    await run(place(["store", "a", "1", "--caller", "the cook"]));
+  });
+
+  // verifies P-alone-names
+  test.each([[["search", "one"]], [["list"]], [["get", "a"]], [["status"]], [["forget", "all", "--yes"]]])(
+    "%j says to the owner of the file who has one, and nothing of what they hold",
+    async (args) => {
+      const { stdout, stderr } = await run(place([...args, "--caller", "alcie"]));
+      expect(stdout + stderr).toContain(have);
+      expect((await run(place([...args, "--caller", "alice"]))).stderr).not.toContain("no memory here");
+    },
+  );
+
+  // verifies P-alone-names
+  test("a database on a server tells no names", async () => {
+    const address = { env: {}, homeDir: home.folder, from: "argument" } as const;
+    const server = await postgresServer("postgres://bob@127.0.0.1/memory", address);
+    const callers: OpenMemory["callers"] = async (of) =>
+      of === undefined ? [{ subject: "alice", count: 1 }] : [];
+    expect(await otherCallersNotice("alcie", { callers }, { server })).toBeUndefined();
+    expect(await otherCallersNotice("alcie", { callers }, {})).toContain("alice");
+  });
+
+  test("a store says nothing: it makes the memory", async () => {
+    const { stderr } = await run(place(["store", "b", "2", "--caller", "bob", "--dry-run"]));
+    expect(stderr).not.toContain("no memory here");
   });
 });
 

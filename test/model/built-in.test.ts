@@ -264,7 +264,7 @@ describe("a model that is there and then is not", () => {
 });
 
 describe("a command", () => {
-  test("with --wait waits until the model is loaded, however busy the machine is", {
+  test("waits until the model is loaded", {
     timeout: LONG,
   }, async () => {
     const home = new InProcessHome();
@@ -274,7 +274,7 @@ describe("a command", () => {
     await home.run(["store", FACT.key, FACT.value]);
     await home.run(["embed"]);
     // Nothing is embedded for the question before the command starts.
-    expect(await run("search", QUESTION.query, "--wait")).toMatchObject({
+    expect(await run("search", QUESTION.query)).toMatchObject({
       mode: "hybrid",
       results: [{ key: FACT.key }],
     });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   helmdeck = await StandInHelmdeck.start();
   helmdeck.put("main", "kettle", "Descaled in June.", "kitchen");
   await helmdeck.addRun("main", "slides.narrate");
-  memory = helmdeckMemoryOf(helmdeck);
+  memory = await helmdeckMemoryOf(helmdeck);
 });
 afterAll(async () => {
   await memory.close();
@@ -75,7 +75,7 @@ function typing(...args: readonly string[]) {
       ...{ databasePath: "/nowhere/memory.sqlite", keyPath: "/nowhere/key", env: {} },
       ...{ embeddings: NO_EMBEDDINGS, recall: "balanced" },
     }),
-    remote: async () => helmdeckMemoryOf(helmdeck),
+    remote: () => helmdeckMemoryOf(helmdeck),
     defaultAgent: "main",
     subjectOf: (agentId) => ({ ok: true, subject: agentId, agentId }),
     openClaw: () => ({ stateDir: "/nowhere", workspaces: [] }),

@@ -1,6 +1,6 @@
 /** The timeline, expiring facts, growth, health, one fact, several memories, and a memory that does not open. */
 import { describe, expect, test } from "vitest";
-import type { Memory } from "../../app/memory.ts";
+import type { DoctorReport, Memory } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { DAY_MS, inTurn, NOW } from "../app/fixtures/memories.ts";
 import { BASE, COMMANDS, FORMS, openRig, type Rig, textOf } from "./rig.ts";
@@ -190,6 +190,23 @@ describe("health", () => {
     ];
     const { text } = await (await openRig({ doctor: async () => ({ findings }) })).get("/health");
     expect(text.match(/<h3>[^<]*<\/h3>/g)).toEqual(["<h3>Key</h3>", "<h3>Rows</h3>"]);
+  });
+
+  test("says once why there is no semantic search, however often it is asked", async () => {
+    const problem = "The built-in model is not installed in /state/helmdeck-memory-model/0f0f.";
+    const base = await openRig();
+    const status: Memory["status"] = async (subject) => ({
+      ...(await base.memory.status(subject)),
+      embeddings: { provider: "none", problem },
+    });
+    const memory = { ...base.memory, status };
+    const shown = async (doctor: () => Promise<DoctorReport>) =>
+      textOf(await (await openRig({ memory, doctor })).get("/health"));
+    const finding = { level: "ok", check: "semantic search", message: `Off: ${problem}` } as const;
+    const text = await shown(async () => ({ findings: [finding] }));
+    expect(text.split(problem)).toHaveLength(2);
+    expect(text).toContain("Off, so only keyword search works.");
+    expect((await shown(() => Promise.reject(new Error("late")))).split(problem)).toHaveLength(2);
   });
 
   test("shows an embedding service's progress and last failure", async () => {

@@ -188,6 +188,7 @@ describe("hits", () => {
 
   test.each([
     [{ surface: "rest", agent: 'root (direct):\n> "' }, 'rest "root (direct): > \\""'],
+    [{ surface: "openclaw", agent: "main", sessionKind: "other" }, "openclaw main"],
     [{ surface: "cli, stored 2020-01-01" }, '"cli, stored 2020-01-01"'],
     [{ surface: "rest", agent: "a".repeat(64) }, `rest "${"a".repeat(37)}"…`],
     [{ surface: "openclaw", agent: "main", sessionKind: "cron)" }, 'openclaw main ("cron)")'],

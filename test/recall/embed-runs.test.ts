@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { referenceCacheOver } from "../../app/vector-cache.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
 import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import type { Coverage } from "../../recall/vectors/semantic-contract.ts";
@@ -11,9 +12,10 @@ import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-r
 const DOWN = new HelmdeckError("embeddings_unavailable", "The service is down.");
 
 /** A store with three facts, and an index that only reads vectors until a test requests embedding. */
-async function reader(store = createInMemoryStore()): Promise<SemanticRig> {
+async function reader(given?: MemoryStore): Promise<SemanticRig> {
+  const store = given ?? (await openStoreInMemory());
   const references = new ReferenceVectors(referenceCacheOver(store));
-  const rig = open({ store, references, readOnly: true });
+  const rig = await open({ store, references, readOnly: true });
   if ((await store.namespaces()).length === 0)
     for (const key of ["first", "second", "third"]) await rig.put(key, key);
   await rig.catchUpAndSettle();
@@ -43,8 +45,8 @@ describe("a read-only index", () => {
   });
 
   test("embeds a long entry last even if it is the newest, because time may run out", async () => {
-    const store = createInMemoryStore();
-    const before = open({ store, readOnly: true });
+    const store = await openStoreInMemory();
+    const before = await open({ store, readOnly: true });
     const long = Array.from({ length: 12 }, (_, at) => `paragraph ${at} `.repeat(40)).join("\n\n");
     for (const key of ["first", "second"]) await before.put(key, key);
     await before.put("long", long);
@@ -90,7 +92,7 @@ describe("a read-only index", () => {
     ["that is empty", BEN],
     ["that does not exist", ANA],
   ])("has nothing to do in a namespace %s", async (_, namespace) => {
-    const rig = open({ readOnly: true, references: new ReferenceVectors() });
+    const rig = await open({ readOnly: true, references: new ReferenceVectors() });
     if (namespace === BEN) await rig.catchUp(BEN);
     expect(await rig.index.embed(namespace, { mostFailures: 1 })).toBeUndefined();
     expect(rig.embedder.calls).toEqual([]);
@@ -109,11 +111,11 @@ describe("a read-only index", () => {
 
 describe("reference vectors of a server", () => {
   test("are made without a question, also when all entries already had vectors", async () => {
-    const store = createInMemoryStore();
-    const before = open({ store });
+    const store = await openStoreInMemory();
+    const before = await open({ store });
     await before.put("first", "first");
     await before.catchUpAndSettle();
-    const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
+    const rig = await open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
     await rig.catchUp();
     await rig.index.embed(ANA, { mostFailures: 1 });
     expect(textsOf(rig)).toEqual(REFERENCE_TEXTS);
@@ -123,8 +125,8 @@ describe("reference vectors of a server", () => {
   });
 
   test("block no entry when the service refuses them", async () => {
-    const store = createInMemoryStore();
-    const rig = open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
+    const store = await openStoreInMemory();
+    const rig = await open({ store, references: new ReferenceVectors(referenceCacheOver(store)) });
     rig.embedder.failing = (texts) => (REFERENCE_TEXTS.includes(texts[0] ?? "") ? DOWN : undefined);
     for (let fact = 0; fact < 100; fact += 1) await rig.put(`fact ${fact}`, "x");
     await rig.catchUp();

@@ -253,12 +253,7 @@ describe("without semantic search", () => {
     [
       "the built-in model",
       { isLocal: true },
-      "the built-in model did not answer in time; try again in a moment.",
-    ],
-    [
-      "the built-in model in a process that ends",
-      { isLocal: true, embeds: false },
-      "the built-in model did not answer in time; search --wait waits for it.",
+      "the built-in model did not answer in time (this machine is busy); try again in a moment.",
     ],
   ] as const)("a late vector of %s: the reason says what to do", async (_, space, reason) => {
     const late = { embedQuery: () => Promise.reject(new HelmdeckError("deadline_exceeded", "Late.")) };

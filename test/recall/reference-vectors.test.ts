@@ -1,8 +1,8 @@
 /** Reference vectors: embedded once per space and texts, stored as they arrive, and never confused with others. */
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { ReferenceVectors as KeptVectors, MemoryStore } from "../../engine/store/memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
@@ -45,7 +45,7 @@ const textsOf = ({ requests }: Model) => requests.flat();
 
 describe("reference vectors", () => {
   test("are made by the first process, and used by all later ones", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     const first = modelOf();
     const made = await processOver(store).get(first);
     expect(textsOf(first)).toEqual(REFERENCE_TEXTS);
@@ -55,7 +55,7 @@ describe("reference vectors", () => {
   });
 
   test("reduce a one-shot question to one request: its own", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     await processOver(store).get(modelOf());
     const model = modelOf();
     const questions = new Questions({ references: processOver(store) });
@@ -64,7 +64,7 @@ describe("reference vectors", () => {
   });
 
   test("are stored batch by batch: short-lived processes complete them together", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     const asked: string[] = [];
     for (let processes = 0; processes < REFERENCE_TEXTS.length; processes += 1) {
       const hurried = modelOf("drawn", { most: 1 });
@@ -80,7 +80,7 @@ describe("reference vectors", () => {
   });
 
   test("of another vector space are not used, and both are kept", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     await processOver(store).get(modelOf("one"));
     const other = modelOf("other");
     await processOver(store).get(other);
@@ -99,7 +99,7 @@ describe("reference vectors", () => {
   };
   for (const [what, spoil] of Object.entries(spoilt)) {
     test(`${what} are not used, and are made again`, async () => {
-      const store = createInMemoryStore();
+      const store = await openStoreInMemory();
       const made = await processOver(store).get(modelOf());
       const kept = await store.referenceVectors("drawn");
       if (kept !== undefined) await store.putReferenceVectors("drawn", spoil(kept));
@@ -111,7 +111,7 @@ describe("reference vectors", () => {
   }
 
   test("of other dimensions than the question are made again and stored", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     await processOver(store).get(modelOf("drawn", { dimensions: 32 }));
     const model = modelOf();
     const questions = new Questions({ references: processOver(store) });

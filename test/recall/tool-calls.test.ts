@@ -1,13 +1,14 @@
 /** Records of tool calls rank after facts, unless the question asks about past actions. Then the question's time selects them. */
-import { describe, expect, onTestFinished, test } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import { describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { parsePastActions } from "../../recall/analysis/past-actions.ts";
 import { NamespaceIndex } from "../../recall/namespace-index.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { openMemoryInProcess, TestClock } from "../app/fixtures/memories.ts";
 import { OWNER } from "./corpus.ts";
 
 const ANA = "ana";
@@ -24,16 +25,17 @@ const TEA = { key: "tea", value: "Oolong in the morning, nothing after four." };
 
 class Fixture {
   readonly memory: OpenMemory;
-  #now = TODAY;
+  readonly #clock: TestClock;
 
-  constructor() {
-    this.memory = composeMemory({
-      store: createInMemoryStore({ now: () => this.#now }),
-      location: { databasePath: "", keyPath: "", keySource: "none", driver: "in-memory" },
-      key: { source: "none", made: false },
-      sweepEveryMs: 0,
-    });
-    onTestFinished(() => this.memory.close());
+  private constructor(memory: OpenMemory, clock: TestClock) {
+    this.memory = memory;
+    this.#clock = clock;
+  }
+
+  static async open(): Promise<Fixture> {
+    const clock = new TestClock();
+    clock.time = TODAY;
+    return new Fixture(await openMemoryInProcess(clock.now), clock);
   }
 
   async facts(...facts: readonly { readonly key: string; readonly value: string }[]): Promise<void> {
@@ -41,18 +43,18 @@ class Fixture {
   }
 
   async call(tool: string, path: string, time = TODAY): Promise<void> {
-    this.#now = time;
+    this.#clock.time = time;
     const row = { tool, outcome: "ok", at_unix: Math.floor(time / 1_000), inputs: { path } } as const;
     await this.memory.recordToolCall(ANA, row);
   }
 
   async pack(pack: string, time: number): Promise<void> {
-    this.#now = time;
+    this.#clock.time = time;
     await this.memory.recordPackRun(ANA, { pack, outcome: "ok", at_unix: Math.floor(time / 1_000) });
   }
 
   async hits(query: string, limit = 10, time = TODAY) {
-    this.#now = time;
+    this.#clock.time = time;
     return (await this.memory.search(ANA, { query, limit })).results;
   }
 
@@ -79,7 +81,7 @@ describe("among many calls", () => {
   ];
 
   test("facts are found as without them: the same ones, in the same order, with the same scores", async () => {
-    const [alone, beside] = [new Fixture(), new Fixture()];
+    const [alone, beside] = [await Fixture.open(), await Fixture.open()];
     for (const fixture of [alone, beside]) await fixture.facts(SCRIPT, TEA);
     for (let number = 0; number < 300; number += 1) {
       await beside.call(number % 2 ? "exec" : "read", `scripts/deploy-${number}.sh`, TODAY - number * 60_000);
@@ -99,7 +101,7 @@ describe("among many calls", () => {
   });
 
   test("no embedding service receives a call", async () => {
-    const store = createInMemoryStore({ now: () => TODAY });
+    const store = await openStoreInMemory({ now: () => TODAY });
     const row = { tool: "exec", outcome: "ok", at_unix: Math.floor(TODAY / 1_000) };
     const fact = {
       namespace: OWNER,
@@ -131,7 +133,7 @@ describe("among many calls", () => {
   });
 
   test("at most one call is shown, after the facts and with a lower score", async () => {
-    const fixture = new Fixture();
+    const fixture = await Fixture.open();
     await fixture.facts(SCRIPT);
     for (let minute = 0; minute < 9; minute += 1)
       await fixture.call("read", "scripts/deploy.sh", at(20, 9, minute));
@@ -142,7 +144,7 @@ describe("among many calls", () => {
   });
 
   test("a call is a sure hit if no fact is, and does not displace a possible fact", async () => {
-    const fixture = new Fixture();
+    const fixture = await Fixture.open();
     await fixture.call("write", "lichen/essay.md");
     await fixture.call("write", "lichen/essay.md");
     expect(await fixture.shown("lichen essay")).toEqual(["write lichen/essay.md"]);
@@ -152,7 +154,7 @@ describe("among many calls", () => {
   });
 
   test("expired and forgotten calls are not found", async () => {
-    const fixture = new Fixture();
+    const fixture = await Fixture.open();
     await fixture.call("write", "lichen/essay.md");
     for (const question of ["lichen essay", "what did you do?"]) {
       expect(await fixture.hits(question, 10, at(20) + 29 * DAY_MS)).toHaveLength(1);
@@ -166,7 +168,7 @@ describe("among many calls", () => {
 
 describe("questions about past actions", () => {
   async function week(): Promise<Fixture> {
-    const fixture = new Fixture();
+    const fixture = await Fixture.open();
     await fixture.facts(TEA, SCRIPT);
     await fixture.call("write", "report.md", at(12)); // Thursday of last week
     await fixture.call("web_fetch", "lichen.html", at(16, 0, 0)); // Monday
@@ -218,7 +220,7 @@ describe("questions about past actions", () => {
   });
 
   test("a hundred calls of one tool do not hide the others", async () => {
-    const fixture = new Fixture();
+    const fixture = await Fixture.open();
     await fixture.call("message", "boss", at(19, 7));
     await fixture.call("write", "plan.md", at(19, 8));
     for (let minute = 0; minute < 50; minute += 1)

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { DRIVERS, openSqliteRig } from "../engine/store/sqlite-rig.ts";
 import {
   ANA,
@@ -18,7 +18,7 @@ const UNAVAILABLE = new HelmdeckError("embeddings_unavailable", "The service is 
 
 describe("a service", () => {
   test("that is down is retried after growing pauses, and embedding resumes automatically", async () => {
-    const rig = open();
+    const rig = await open();
     rig.embedder.failing = () => UNAVAILABLE;
     await rig.put("editor", "vim");
     await rig.catchUp();
@@ -42,7 +42,7 @@ describe("a service", () => {
   });
 
   test("that asks to wait gets that time in addition", async () => {
-    const rig = open();
+    const rig = await open();
     rig.embedder.failing = () =>
       new HelmdeckError("rate_limited", "Later.", { details: { retryAfterMs: 20_000 } });
     await rig.put("editor", "vim");
@@ -52,7 +52,7 @@ describe("a service", () => {
   });
 
   test("that always refuses one entry no longer receives it, and embeds all others", async () => {
-    const rig = open();
+    const rig = await open();
     for (let i = 0; i < 40; i += 1) await rig.put(`k${i}`, i === 13 ? "poison" : `number ${i}`);
     rig.embedder.failing = (texts) =>
       texts.some((text) => text.includes("poison")) ? UNAVAILABLE : undefined;
@@ -73,7 +73,7 @@ describe("a service", () => {
   });
 
   test("that rejects a text is not waited for", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("good", "fine words");
     await rig.put("bad", "poison");
     rig.embedder.failing = (texts) =>
@@ -97,7 +97,7 @@ describe("a service", () => {
     );
     await fc.assert(
       fc.asyncProperty(flaw, fc.integer({ min: 2, max: 5 }), async (answering, count) => {
-        const rig = open();
+        const rig = await open();
         rig.embedder.answering = answering;
         for (let i = 0; i < count; i += 1) await rig.put(`k${i}`, `number ${i}`);
         await rig.catchUp();
@@ -113,7 +113,7 @@ describe("a service", () => {
 
 describe("a change of model", () => {
   const withOldModel = async (): Promise<SemanticRig> => {
-    const rig = open({ embedder: new WordEmbedder("old") });
+    const rig = await open({ embedder: new WordEmbedder("old") });
     await rig.put("editor", "crimson kayak");
     await rig.put("shell", "turquoise canoe");
     await rig.catchUpAndSettle();
@@ -127,7 +127,7 @@ describe("a change of model", () => {
     const gate = Promise.withResolvers<void>();
     embedder.gate = gate.promise;
     const formerEmbedder = (space: string) => (space === old.embedder.space ? old.embedder : undefined);
-    const rig = open({ store: old.store, embedder, formerEmbedder });
+    const rig = await open({ store: old.store, embedder, formerEmbedder });
     const called = embedder.called();
     await rig.catchUp();
     await called;
@@ -149,20 +149,20 @@ describe("a change of model", () => {
   test("that is interrupted continues at the next start, with all the old vectors until then", async () => {
     const old = await withOldModel();
     for (let i = 0; i < 40; i += 1) await old.put(`k${i}`, `number ${i}`);
-    const before = open({ store: old.store, embedder: new WordEmbedder("old") });
+    const before = await open({ store: old.store, embedder: new WordEmbedder("old") });
     await before.catchUpAndSettle();
     before.index.close();
     const half = new WordEmbedder("new");
     half.failing = () => (half.calls.length > 1 ? UNAVAILABLE : undefined);
     const formerEmbedder = () => old.embedder;
-    const cut = open({ store: old.store, embedder: half, formerEmbedder });
+    const cut = await open({ store: old.store, embedder: half, formerEmbedder });
     await cut.catchUp();
     await cut.hand.isSet();
     expect(cut.index.status()).toMatchObject({ embedded: 32, waiting: 10 });
     cut.index.close();
     const stuck = new WordEmbedder("new");
     stuck.failing = () => UNAVAILABLE;
-    const again = open({ store: old.store, embedder: stuck, formerEmbedder });
+    const again = await open({ store: old.store, embedder: stuck, formerEmbedder });
     await again.catchUp();
     await again.hand.isSet();
     expect(again.index.serving(ANA)).toBe(old.embedder);
@@ -176,7 +176,7 @@ describe("a change of model", () => {
 
   test("without the old model uses the new one's vectors so far", async () => {
     const old = await withOldModel();
-    const rig = open({ store: old.store, embedder: new WordEmbedder("new") });
+    const rig = await open({ store: old.store, embedder: new WordEmbedder("new") });
     await rig.catchUp();
     expect(rig.index.serving(ANA)).toBeUndefined();
     await rig.index.settled(ANA);
@@ -185,12 +185,12 @@ describe("a change of model", () => {
   });
 
   test("behind the same name is detected: everything is embedded again", async () => {
-    const store = createInMemoryStore();
-    const before = open({ store, embedder: new WordEmbedder("words", 96) });
+    const store = await openStoreInMemory();
+    const before = await open({ store, embedder: new WordEmbedder("words", 96) });
     await before.put("editor", "crimson kayak");
     await before.catchUpAndSettle();
     before.index.close();
-    const rig = open({ store, embedder: new WordEmbedder("words", 48) });
+    const rig = await open({ store, embedder: new WordEmbedder("words", 48) });
     await rig.catchUpAndSettle();
     expect(rig.embedder.calls).toHaveLength(0);
     await rig.put("shell", "turquoise canoe");
@@ -202,14 +202,14 @@ describe("a change of model", () => {
 
 describe("the cache", () => {
   test("that fails is retried later, and nothing is embedded twice for it", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     const cache = vectorCacheOver(store);
     let failures = 2;
     const put: typeof cache.put = async (...args) => {
       if (failures-- > 0) throw new HelmdeckError("store_locked", "Somebody writes.");
       return cache.put(...args);
     };
-    const rig = open({ store, cache: { ...cache, put } });
+    const rig = await open({ store, cache: { ...cache, put } });
     await rig.put("editor", "vim");
     await rig.catchUp();
     for (let i = 0; i < 2; i += 1) {
@@ -224,18 +224,18 @@ describe("the cache", () => {
   test.each(DRIVERS)("in a file ($name): a row that does not open is embedded again", async (driver) => {
     const file = await openSqliteRig(driver);
     try {
-      const rig = open({ store: file.store });
+      const rig = await open({ store: file.store });
       await rig.put("editor", "vim");
       await rig.put("shell", "zsh");
       await rig.catchUpAndSettle();
       rig.index.close();
       await file.tamper("UPDATE vectors SET sealed = zeroblob(500) WHERE rowid = 1");
-      const again = open({ store: await file.openAgain() });
+      const again = await open({ store: await file.openAgain() });
       await again.catchUpAndSettle();
       expect(again.embedder.calls.flat()).toHaveLength(1);
       expect(again.index.coverage(ANA)).toMatchObject({ embedded: 2 });
       again.index.close();
-      const last = open({ store: file.store });
+      const last = await open({ store: file.store });
       await last.catchUpAndSettle();
       expect(last.embedder.calls).toEqual([]);
     } finally {
@@ -244,25 +244,25 @@ describe("the cache", () => {
   });
 
   test("is only read by a read-only process", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
     await rig.put("shell", "zsh");
-    const reader = open({ store: rig.store, readOnly: true });
+    const reader = await open({ store: rig.store, readOnly: true });
     await reader.catchUp();
     await untilIdle(reader);
     expect(await reader.keysFor("vim")).toEqual(["editor"]);
     expect(reader.index.coverage(ANA)).toEqual({ embedded: 1, total: 2, refused: 0 });
     expect(reader.embedder.calls).toEqual([]);
-    const other = open({ store: rig.store, readOnly: true, embedder: new WordEmbedder("other") });
+    const other = await open({ store: rig.store, readOnly: true, embedder: new WordEmbedder("other") });
     await other.catchUp();
     await untilIdle(other);
     expect(await rig.keptCount()).toBe(1);
   });
 
   test("is read in small steps, with room for others in between", async () => {
-    const store = createInMemoryStore();
-    const rig = open({ store });
+    const store = await openStoreInMemory();
+    const rig = await open({ store });
     for (let i = 0; i < 500; i += 1) await rig.put(`k${i}`, `number ${i}`);
     await rig.catchUpAndSettle();
     rig.index.close();
@@ -275,7 +275,7 @@ describe("the cache", () => {
       turnsAt.push(turns);
       return cache.load(namespace, space, ids);
     };
-    const again = open({ store, cache: { ...cache, load } });
+    const again = await open({ store, cache: { ...cache, load } });
     const counting = setInterval(() => undefined, 1_000);
     const count = (): void => {
       turns += 1;
@@ -291,7 +291,7 @@ describe("the cache", () => {
 
 describe("closing", () => {
   test("stops at once: unfinished work is discarded, waiting callers are released, no timer is left", async () => {
-    const rig = open();
+    const rig = await open();
     const gate = Promise.withResolvers<void>();
     rig.embedder.gate = gate.promise;
     await rig.put("editor", "vim");
@@ -312,7 +312,7 @@ describe("closing", () => {
   });
 
   test("during a pause ends it", async () => {
-    const rig = open();
+    const rig = await open();
     rig.embedder.failing = () => UNAVAILABLE;
     await rig.put("editor", "vim");
     await rig.catchUp();

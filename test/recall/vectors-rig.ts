@@ -2,9 +2,9 @@
 import { onTestFinished } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import type { Timer } from "../../engine/timing.ts";
 import type { Embedder, Embeddings, EmbedOptions } from "../../recall/embedder.ts";
 import type { SemanticHit, SemanticIndex, VectorFollower } from "../../recall/vectors/semantic-contract.ts";
@@ -110,6 +110,7 @@ class HandTimer {
 
 interface RigOptions extends Partial<SemanticIndexOptions> {
   readonly store?: MemoryStore;
+  readonly embedder?: WordEmbedder;
 }
 
 export class SemanticRig {
@@ -119,11 +120,7 @@ export class SemanticRig {
   readonly index: SemanticIndex;
   readonly #feeds = new Map<Namespace, { readonly follower: VectorFollower; cursor: number }>();
 
-  constructor({
-    store = createInMemoryStore(),
-    embedder = new WordEmbedder(),
-    ...more
-  }: RigOptions & { embedder?: WordEmbedder } = {}) {
+  constructor(store: MemoryStore, { embedder = new WordEmbedder(), ...more }: RigOptions) {
     this.store = store;
     this.embedder = embedder;
     this.index = createSemanticIndex({
@@ -207,8 +204,8 @@ export class SemanticRig {
 }
 
 /** Opens a rig that is closed at the end of the test. */
-export function openSemanticRig(options: ConstructorParameters<typeof SemanticRig>[0] = {}): SemanticRig {
-  const rig = new SemanticRig(options);
+export async function openSemanticRig({ store, ...options }: RigOptions = {}): Promise<SemanticRig> {
+  const rig = new SemanticRig(store ?? (await openStoreInMemory()), options);
   onTestFinished(() => rig.index.close());
   return rig;
 }

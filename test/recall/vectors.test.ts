@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { vectorCacheOver } from "../../app/vector-cache.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
+import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { createRecall } from "../../recall/recall.ts";
 import type { CorpusSource } from "../../recall/search-contract.ts";
 import type { VectorCache } from "../../recall/vectors/semantic-contract.ts";
@@ -14,7 +14,7 @@ import { ANA, aFewTurns, BEN, openSemanticRig as open, type SemanticRig, untilId
 
 describe("an entry", () => {
   test("is embedded in the background and found by its words, nearest first", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("deploy", "I always deploy via Konflux");
     await rig.put("editor", "My editor is vim with dark colours");
     await rig.put("lunch", "Lunch is at noon in the garden");
@@ -33,7 +33,7 @@ describe("an entry", () => {
   });
 
   test("with a long value is found by the matching passage", async () => {
-    const rig = open();
+    const rig = await open();
     const paragraphs = Array.from({ length: 6 }, (_, i) => `Paragraph${i} `.repeat(40).trim());
     await rig.put("minutes", paragraphs.join("\n\n"));
     await rig.catchUpAndSettle();
@@ -44,19 +44,19 @@ describe("an entry", () => {
   });
 
   test("is not embedded again when only its life is renewed, nor after a restart", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
-    const again = open({ store: rig.store });
+    const again = await open({ store: rig.store });
     await again.catchUpAndSettle();
     expect([rig.embedder.calls.length, again.embedder.calls.length]).toEqual([1, 0]);
     expect(await again.keysFor("vim")).toEqual(["editor"]);
   });
 
   test("whose value changed and changed back between two look-ups is stored again", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
     await rig.put("editor", "emacs");
@@ -67,7 +67,7 @@ describe("an entry", () => {
   });
 
   test("with a replaced value is no longer found by the old one, from the replacement on", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "crimson kayak");
     await rig.catchUpAndSettle();
     await rig.put("editor", "turquoise canoe");
@@ -79,7 +79,7 @@ describe("an entry", () => {
   });
 
   test("that was forgotten is removed from the index and the store", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "vim");
     await rig.put("shell", "zsh");
     await rig.catchUpAndSettle();
@@ -92,7 +92,7 @@ describe("an entry", () => {
   test.each([true, false])(
     "forgotten while it is embedded never gets a row (reported: %s)",
     async (isTold) => {
-      const rig = open();
+      const rig = await open();
       await rig.put("editor", "vim");
       await rig.put("shell", "zsh");
       const gate = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ describe("an entry", () => {
   test.each([true, false])(
     "replaced while it is embedded keeps the new value's vector (reported: %s)",
     async (isTold) => {
-      const rig = open();
+      const rig = await open();
       await rig.put("editor", "crimson kayak");
       const gate = Promise.withResolvers<void>();
       rig.embedder.gate = gate.promise;
@@ -135,13 +135,13 @@ describe("an entry", () => {
 
 describe("a namespace", () => {
   test("never sees a thousand near-duplicates of another, in the index or from the cache", async () => {
-    const store = createInMemoryStore();
+    const store = await openStoreInMemory();
     const options = { store, index: { exactUpTo: 200, candidates: 50 } };
-    const rig = open(options);
+    const rig = await open(options);
     await rig.put("mine", "something else entirely");
     for (let i = 0; i < 1_000; i += 1)
       await rig.put(`bens-${i}`, `the secret harbour is Rotterdam ${i}`, BEN);
-    for (const one of [rig, open(options)]) {
+    for (const one of [rig, await open(options)]) {
       await Promise.all([one.catchUpAndSettle(ANA), one.catchUpAndSettle(BEN)]);
       expect(await one.keysFor("the secret harbour is Rotterdam 7", ANA, 50)).toEqual(["mine"]);
       expect(one.index.coverage(ANA)).toEqual({ embedded: 1, total: 1, refused: 0 });
@@ -151,7 +151,7 @@ describe("a namespace", () => {
   });
 
   test("that was evicted is not searched, and is restored from the cache", async () => {
-    const rig = open();
+    const rig = await open();
     await rig.put("editor", "vim");
     await rig.catchUpAndSettle();
     rig.drop();
@@ -162,7 +162,7 @@ describe("a namespace", () => {
   });
 
   test("gets a turn while another has much to do", async () => {
-    const rig = open();
+    const rig = await open();
     for (let i = 0; i < 200; i += 1) await rig.put(`bens-${i}`, `number ${i}`, BEN);
     await rig.put("mine", "something small");
     await rig.catchUp(BEN);
@@ -201,7 +201,7 @@ describe("any sequence of writing and forgetting", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-        const rig = open({ index: { exactUpTo: 2, candidates: 50 } });
+        const rig = await open({ index: { exactUpTo: 2, candidates: 50 } });
         const values = new Map<string, string>();
         for (const taken of steps) await take(rig, values, taken);
         await rig.catchUpAndSettle();
@@ -219,7 +219,7 @@ describe("any sequence of writing and forgetting", () => {
 });
 
 test("keyword search has priority: no vector is read before everything is found by keywords", async () => {
-  const rig = open();
+  const rig = await open();
   for (let i = 0; i < 7; i += 1) await rig.put(`fact-${i}`, `kayak number ${i}`);
   await rig.catchUpAndSettle();
   const events: string[] = [];
@@ -236,7 +236,7 @@ test("keyword search has priority: no vector is read before everything is found 
     events.push("vectors");
     return kept.load(...wanted);
   };
-  const again = open({ store: rig.store, cache: { ...kept, load } });
+  const again = await open({ store: rig.store, cache: { ...kept, load } });
   const recall = createRecall({ source, now: Date.now, semantic: again.index, batchSize: 2 });
   await recall.warm(ANA);
   await again.index.settled(ANA);

@@ -86,9 +86,9 @@ describe("serve", () => {
         const { process } = await serve(["--log-level", "warn"], env);
         return readFileSync(`/proc/${process.pid}/cmdline`, "utf8").split("\0").slice(1, -1);
       };
-      const [flag, , ...args] = await startedWith({});
-      expect([flag, ...args]).toEqual([
-        "--max-semi-space-size=8",
+      const [young, old, , ...args] = await startedWith({});
+      expect([young, old, ...args]).toEqual([
+        ...["--max-semi-space-size=8", "--heap-growing-percent=30"],
         ...["serve", "--port", "0", "--json", "--log-level", "warn"],
       ]);
       const chosen = await startedWith({ NODE_OPTIONS: "--max-semi-space-size=32" });

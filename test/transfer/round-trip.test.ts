@@ -1,22 +1,15 @@
 /** A Markdown export can be imported without changes, whatever format the facts were first imported from. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import { exportMarkdown } from "../../app/transfer/export-markdown.ts";
 import { MARKDOWN_MARK } from "../../app/transfer/markdown-marks.ts";
 import { factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
-import { createInMemoryStore } from "../../engine/store/in-memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, NOW, openTestMemory } from "../app/fixtures/memories.ts";
+import { DAY_MS, NOW, openMemoryInProcess, openTestMemory } from "../app/fixtures/memories.ts";
 import { importLines } from "./import-lines.ts";
 import { importNotes, SAMPLES, sample, textFile } from "./notes.ts";
-
-function memoryInProcess(): OpenMemory {
-  const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
-  const store = createInMemoryStore({ now: () => NOW });
-  return composeMemory({ store, location, key: { source: "", made: false }, sweepEveryMs: 0 });
-}
 
 async function exportOf(memory: OpenMemory, to: typeof exportLines | typeof exportMarkdown, end = "") {
   let text = "";
@@ -66,7 +59,7 @@ test("for any facts, their Markdown restores keys, values, categories, tags and 
   const facts = fc.uniqueArray(fact, { selector: ({ key }) => key.trim(), maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(facts, async (given) => {
-      const memory = memoryInProcess();
+      const memory = await openMemoryInProcess();
       const valid = given.flatMap((one) => {
         try {
           return [validateFact(one)];
@@ -82,7 +75,7 @@ test("for any facts, their Markdown restores keys, values, categories, tags and 
         }),
       );
       await memory.store.putMany(entries);
-      const copy = memoryInProcess();
+      const copy = await openMemoryInProcess();
       const exported = await exportOf(memory, exportMarkdown);
       const { refused } = await importNotes(copy, "markdown", [textFile(exported)], { allowSecrets: true });
       expect(refused).toEqual([]);

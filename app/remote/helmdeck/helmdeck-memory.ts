@@ -12,9 +12,9 @@ import { HelmdeckError } from "../../../engine/errors.ts";
 import { checkTags } from "../../../engine/facts/facts-policy.ts";
 import { quotedKey } from "../../../engine/projections/frame.ts";
 import { citedPath, isMyMemoryPath, parsePath } from "../../../engine/projections/paths.ts";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
-import type { UnixMs } from "../../../engine/store/memory-store.ts";
+import type { MemoryStore, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../../engine/store/sqlite/open-in-memory.ts";
 import { type Timer, within } from "../../../engine/timing.ts";
 import { composeMemory, type OpenMemory } from "../../compose.ts";
 import { factsNamedBy } from "../../fact-view.ts";
@@ -50,8 +50,9 @@ export interface HelmdeckMemoryOptions extends Omit<EngineClientOptions, "server
 const LIVE_MS = 1_500;
 
 /** Sends nothing before the first call. */
-export function openHelmdeckMemory(options: HelmdeckMemoryOptions): RemoteMemory {
-  return new HelmdeckMemory(options).asMemory();
+export async function openHelmdeckMemory(options: HelmdeckMemoryOptions): Promise<RemoteMemory> {
+  const store = await openStoreInMemory(defined({ now: options.now }));
+  return new HelmdeckMemory(options, store).asMemory();
 }
 
 class HelmdeckMemory {
@@ -64,7 +65,7 @@ class HelmdeckMemory {
   readonly #known = new Map<Subject, KnownRows>();
   readonly #failures = new Map<Subject, unknown>();
 
-  constructor(options: HelmdeckMemoryOptions) {
+  constructor(options: HelmdeckMemoryOptions, store: MemoryStore) {
     const { now = Date.now, address, tokenOf, deadlines, recall } = options;
     this.#options = options;
     this.#now = now;
@@ -75,7 +76,7 @@ class HelmdeckMemory {
     });
     const nowhere = { databasePath: "", keyPath: "", keySource: "", driver: "helmdeck" };
     this.#inner = composeMemory({
-      ...{ store: createInMemoryStore({ now }), location: nowhere, key: { source: "", made: false } },
+      ...{ store, location: nowhere, key: { source: "", made: false } },
       ...{ sweepEveryMs: 0, ...defined({ recall }) },
     });
   }

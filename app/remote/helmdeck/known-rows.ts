@@ -69,6 +69,8 @@ export class KnownRows {
   #listing: Promise<boolean> | undefined;
   #nextListing: Promise<boolean> | undefined;
   readonly #order = new QuestionOrder();
+  /** The store changes in the order of the answers. */
+  #lastChange: Promise<void> = Promise.resolve();
 
   constructor(parts: KnownRowsParts) {
     this.#parts = parts;
@@ -211,11 +213,12 @@ export class KnownRows {
     const gone = this.#order.newsOf(asked, missing);
     for (const { key } of gone) this.#facts.delete(key);
     const entries = this.#placed(facts).filter((entry) => entry !== undefined);
-    // In one turn, so that no other change comes between.
-    await Promise.all([
-      ...gone.map(({ key }) => store.delete({ namespace, origin: "fact", key })),
-      store.putMany(entries),
-    ]);
+    const change = this.#lastChange.then(async () => {
+      for (const { key } of gone) await store.delete({ namespace, origin: "fact", key });
+      await store.putMany(entries);
+    });
+    this.#lastChange = change.catch(() => undefined);
+    await change;
   }
 
   /** New and changed ones get a position in the order, before the previous ones. */

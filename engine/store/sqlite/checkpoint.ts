@@ -66,6 +66,8 @@ export function setFileTime(file: string, time: number): void {
 }
 
 interface CheckpointerParts {
+  /** There is no log: a commit erases. */
+  readonly isInMemory?: boolean;
   readonly session: SqliteSession;
   readonly guard: { readonly logBytes: number; acceptCheckpoint(): void };
 }
@@ -85,6 +87,7 @@ export class Checkpointer {
 
   /** Call it after a commit. */
   noteWrite(): void {
+    if (this.#parts.isInMemory) return;
     this.#writes += 1;
     if (!this.#checkpointIfLong() && this.#writes >= MAX_WRITES_IN_WAL) this.#checkpoint({ keepsFile: true });
   }
@@ -115,6 +118,7 @@ export class Checkpointer {
 
   /** Call it in a write transaction; undefined when there is nothing to erase from the log. */
   announceErasure(isErased: boolean, lastTime: number): number | undefined {
+    if (this.#parts.isInMemory) return undefined;
     return isErased || this.#erasurePending ? announceCheckpoint(this.#parts.session, lastTime) : undefined;
   }
 

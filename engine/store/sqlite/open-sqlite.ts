@@ -116,9 +116,8 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
     if (isAlone) setFileTime(path, readRow(session).checkpointedAt); // a database without a log is complete
     const store = new SqliteStore({
       ...partsOf({ session, sealer, watch: openedNow(watch, path), options }),
-      ...{ isReadOnly: false, quota: quotaOf(options) },
-      keepRemovals: options.keepRemovals ?? KEEP_REMOVALS,
-      eraseAtOnce: options.eraseAtOnce ?? ERASE_AT_ONCE,
+      ...limitsOf(options),
+      isReadOnly: false,
     });
     store.keepTime();
     store.resume();
@@ -131,11 +130,10 @@ async function openOnce(options: SqliteStoreOptions): Promise<SqliteStore> {
  * openSqliteStore}.
  */
 export async function openSqliteStoreToRead(options: SqliteStoreOptions): Promise<MemoryStore> {
-  return openToRead(options, (parts) => {
-    const quota = quotaOf(options);
-    const limits = { quota, keepRemovals: KEEP_REMOVALS, eraseAtOnce: ERASE_AT_ONCE };
-    return new SqliteStore({ ...parts, ...limits, isReadOnly: true });
-  });
+  return openToRead(
+    options,
+    (parts) => new SqliteStore({ ...parts, ...limitsOf(options), isReadOnly: true }),
+  );
 }
 
 /**
@@ -245,7 +243,7 @@ interface Opened {
   readonly isImmutable?: boolean;
 }
 
-function partsOf({ session, sealer, watch, options, isImmutable = false }: Opened): SqliteReaderParts {
+export function partsOf({ session, sealer, watch, options, isImmutable = false }: Opened): SqliteReaderParts {
   const { driver, now = Date.now, beginnings = 0 } = options;
   const row = schemaVersionOf(session) < IDENTITY_SINCE ? undefined : readRow(session);
   return {
@@ -256,8 +254,12 @@ function partsOf({ session, sealer, watch, options, isImmutable = false }: Opene
   };
 }
 
-function quotaOf({ quota }: SqliteStoreOptions): Quota {
-  return { ...DEFAULT_QUOTA, ...quota };
+export function limitsOf({
+  quota,
+  keepRemovals = KEEP_REMOVALS,
+  eraseAtOnce = ERASE_AT_ONCE,
+}: Pick<SqliteStoreOptions, "quota" | "keepRemovals" | "eraseAtOnce">) {
+  return { quota: { ...DEFAULT_QUOTA, ...quota }, keepRemovals, eraseAtOnce };
 }
 
 function readRow(session: SqliteSession): StoreRow {

@@ -193,12 +193,13 @@ export function schemaVersionOf(session: SqliteSession): SchemaVersion {
 
 /**
  * Migrates the file in one transaction; if several processes try at once, one does it and the others find it done. A new store
- * gets the check of `keys`, which verifies the key at every later open.
+ * gets the check of `keys`, which verifies the key at every later open. `tables`: those of a migrated file, for an empty one.
  */
-export function migrate(session: SqliteSession, keys: SealingKeys): void {
+export function migrate(session: SqliteSession, keys: SealingKeys, tables?: string): void {
   session.write(() => {
     const version = identify(session);
-    for (const step of MIGRATIONS.slice(version)) session.connection.exec(step);
+    const steps = version === 0 && tables !== undefined ? [tables] : MIGRATIONS.slice(version);
+    for (const step of steps) session.connection.exec(step);
     if (version === 0) {
       const columns = "one, key_check, newest_seq, pruned_through, prunes, id";
       session
@@ -212,6 +213,13 @@ export function migrate(session: SqliteSession, keys: SealingKeys): void {
     if (version < SCHEMA_VERSION) session.connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });
   session.forgetStatements();
+}
+
+/** The SQL that makes the same tables at once. */
+export function tablesIn(session: SqliteSession): string {
+  const made = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid";
+  const all = session.statement(made).all();
+  return [`PRAGMA application_id = ${APPLICATION_ID}`, ...all.map(({ sql }) => `${sql}`)].join(";");
 }
 
 function identify(session: SqliteSession): SchemaVersion {

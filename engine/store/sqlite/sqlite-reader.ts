@@ -73,13 +73,15 @@ export interface SqliteReaderParts {
   readonly guard: StoreGuard;
   readonly beginnings: Beginnings;
   readonly driverName: string;
+  /** Ends with this process. */
+  readonly isInMemory?: boolean;
 }
 
 const IS_FORGETTING = "EXISTS (SELECT 1 FROM forgets WHERE is_pending) AS is_forgetting";
 
 /** Each call runs synchronously; the promises come from the contract. */
 export class SqliteReader implements MemoryReader {
-  readonly capabilities: StoreCapabilities = { persistent: true, shared: true };
+  readonly capabilities: StoreCapabilities;
   protected readonly session: SqliteSession;
   protected readonly sealer: Sealer;
   protected readonly clock: StoreClock;
@@ -88,7 +90,9 @@ export class SqliteReader implements MemoryReader {
   readonly #beginnings: Beginnings;
   readonly #driverName: string;
 
-  constructor({ session, sealer, clock, guard, beginnings, driverName }: SqliteReaderParts) {
+  constructor(parts: SqliteReaderParts) {
+    const { session, sealer, clock, guard, beginnings, driverName, isInMemory = false } = parts;
+    this.capabilities = { persistent: !isInMemory, shared: !isInMemory };
     this.session = session;
     this.sealer = sealer;
     this.clock = clock;
@@ -103,7 +107,7 @@ export class SqliteReader implements MemoryReader {
   }
 
   get identity(): StoreIdentity | undefined {
-    return this.guard.identity;
+    return this.capabilities.persistent ? this.guard.identity : undefined;
   }
 
   now(): UnixMs {

@@ -65,7 +65,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
   readonly #transactions: WriteTransactions;
   readonly #eraser: Eraser;
   readonly #together: GroupCommit<Put>;
-  readonly snapshots: SqliteSnapshots;
+  readonly snapshots: SqliteSnapshots | undefined;
   #resumed: Promise<void> = Promise.resolve();
 
   constructor(parts: SqliteStoreParts) {
@@ -79,7 +79,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
     this.#log = log;
     this.#transactions = transactions;
     this.#eraser = new Eraser({ ...parts, calls, transactions, log, space });
-    this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
+    if (!parts.isInMemory) this.snapshots = new SqliteSnapshots({ ...parts, calls, transactions });
     this.#together = new GroupCommit((puts, progress) => this.#putTogether(puts, progress));
   }
 
@@ -168,7 +168,7 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
 
   async deleteExpired(): Promise<Erasure> {
     const swept = await this.#eraser.deleteExpired();
-    await this.snapshots.removeUnused();
+    await this.snapshots?.removeUnused();
     return swept;
   }
 

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { filterOf, parseForgetScope, settleScope } from "../../../engine/facts/forget-scope.ts";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import type { MemoryStore, NewEntry } from "../../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../../engine/store/sqlite/open-in-memory.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -30,7 +30,7 @@ function toolCall(tool: string, namespace = alice): NewEntry {
 let store: MemoryStore;
 
 beforeEach(async () => {
-  store = createInMemoryStore({ now: () => NOW });
+  store = await openStoreInMemory({ now: () => NOW });
   await store.putMany([
     entry("fact", "deploy", "user_facts"),
     entry("fact", "Deploy", "user_facts"),

@@ -3,15 +3,15 @@ import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.t
 import { projectEntry } from "../../../engine/projections/chunks.ts";
 import type { CorpusEntry } from "../../../engine/projections/corpus.ts";
 import { parsePath } from "../../../engine/projections/paths.ts";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import type { Entry, NewEntry } from "../../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../../engine/store/sqlite/open-in-memory.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
 async function stored(entry: Omit<NewEntry, "namespace" | "tags"> & Partial<NewEntry>): Promise<Entry> {
-  const store = createInMemoryStore({ now: () => NOW });
+  const store = await openStoreInMemory({ now: () => NOW });
   const full: NewEntry = { namespace: alice, tags: [], ...entry };
   await store.put(full);
   const kept = await store.get(full);

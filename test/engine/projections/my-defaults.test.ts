@@ -9,9 +9,9 @@ import {
   learnDefaults,
   type RecordedRun,
 } from "../../../engine/projections/my-defaults.ts";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import type { MemoryStore, Origin } from "../../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../../engine/store/sqlite/open-in-memory.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 const NOW_SECONDS = NOW / 1_000;
@@ -278,7 +278,7 @@ describe("for any runs", () => {
 });
 
 async function storeWith(given: readonly RecordedRun[]): Promise<MemoryStore> {
-  const store = createInMemoryStore({ now: () => NOW });
+  const store = await openStoreInMemory({ now: () => NOW });
   await store.putMany(
     given.map(({ kind, row }, index) =>
       auditEntry(alice, checkAuditRow(kind, row), NOW, {

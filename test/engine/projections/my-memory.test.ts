@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
 import { myMemoryDocument, summariseMemory } from "../../../engine/projections/my-memory.ts";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import type { MemoryReader, MemoryStore } from "../../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
+import { openStoreInMemory } from "../../../engine/store/sqlite/open-in-memory.ts";
 
 const alice = namespaceOf("alice");
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
 async function filledStore(): Promise<MemoryStore> {
   let now = NOW;
-  const store = createInMemoryStore({ now: () => now });
+  const store = await openStoreInMemory({ now: () => now });
   const put = async (
     origin: "fact" | "cache" | "pack" | "audit",
     key: string,
@@ -71,7 +71,7 @@ test("my-memory is read without decrypting a value", async () => {
 });
 
 test("my-memory counts beyond one page of the store", async () => {
-  const store = createInMemoryStore({ now: () => NOW });
+  const store = await openStoreInMemory({ now: () => NOW });
   const many = Array.from({ length: 2_345 }, (_, index) => ({
     namespace: alice,
     origin: "fact" as const,
@@ -103,7 +103,7 @@ test("the document names each category, its count, and the paths of its newest e
 });
 
 test("the document of an empty memory states that it is empty", async () => {
-  const store = createInMemoryStore({ now: () => NOW });
+  const store = await openStoreInMemory({ now: () => NOW });
   expect(myMemoryDocument(await summariseMemory(store, alice))).toBe(
     "# What helmdeck memory holds\n\nNothing yet.",
   );

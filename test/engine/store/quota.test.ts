@@ -1,6 +1,5 @@
 /** A caller's quota includes sessions and does not affect other callers. */
 import { describe, expect, test } from "vitest";
-import { createInMemoryStore } from "../../../engine/store/in-memory-store.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
 import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, BEN, fact, type StoreRig } from "../../contract/rig.ts";
@@ -11,11 +10,6 @@ const SESSION = namespaceOf("ana", "s1");
 const QUOTA = { entries: 3, bytes: 1_000 };
 const exceeded = { code: "quota_exceeded", details: { subject: "ana" } };
 
-/** Its values are not sealed, so they are smaller. */
-const inMemory = async (): Promise<StoreRig> => {
-  const store = createInMemoryStore({ quota: { ...QUOTA, bytes: 700 } });
-  return { store, clock: { now: 0 }, dispose: () => store.close() };
-};
 const onSqlite = DRIVERS.map((driver) => ({
   name: driver.name,
   open: () => openSqliteRig(driver, { quota: QUOTA }),
@@ -32,82 +26,79 @@ const running =
     }
   };
 
-describe.each([...onSqlite, { name: "the in-memory store", open: inMemory }])(
-  "with $name, a caller with a quota of three entries and 1,000 bytes",
-  ({ open }) => {
-    const withQuota = (run: (rig: StoreRig) => Promise<void>) => running<StoreRig>(open, run);
+describe.each(onSqlite)("with $name, a caller with a quota of three entries and 1,000 bytes", ({ open }) => {
+  const withQuota = (run: (rig: StoreRig) => Promise<void>) => running<StoreRig>(open, run);
 
-    // verifies P-alone-quota
-    test(
-      "cannot store a fourth entry, in a session too, and nothing of it is written",
-      withQuota(async ({ store }) => {
-        await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
-        await expect(store.put(fact("d", "4"))).rejects.toMatchObject(exceeded);
-        await expect(store.put(fact("d", "4", { namespace: SESSION }))).rejects.toMatchObject(exceeded);
-        expect(await store.countWhere({ namespace: ANA, includeSessions: true })).toBe(3);
-        await store.put(fact("theirs", "x", { namespace: BEN }));
-      }),
-    );
+  // verifies P-alone-quota
+  test(
+    "cannot store a fourth entry, in a session too, and nothing of it is written",
+    withQuota(async ({ store }) => {
+      await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3", { namespace: SESSION })]);
+      await expect(store.put(fact("d", "4"))).rejects.toMatchObject(exceeded);
+      await expect(store.put(fact("d", "4", { namespace: SESSION }))).rejects.toMatchObject(exceeded);
+      expect(await store.countWhere({ namespace: ANA, includeSessions: true })).toBe(3);
+      await store.put(fact("theirs", "x", { namespace: BEN }));
+    }),
+  );
 
-    test(
-      "may overwrite existing entries, and store again after forgetting",
-      withQuota(async ({ store }) => {
-        await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3")]);
-        await store.put(fact("a", "another value"));
-        await store.deleteWhere({ namespace: ANA, key: "b" });
-        await store.put(fact("d", "4"));
-        await expect(store.put(fact("e", "5"))).rejects.toMatchObject(exceeded);
-      }),
-    );
+  test(
+    "may overwrite existing entries, and store again after forgetting",
+    withQuota(async ({ store }) => {
+      await store.putMany([fact("a", "1"), fact("b", "2"), fact("c", "3")]);
+      await store.put(fact("a", "another value"));
+      await store.deleteWhere({ namespace: ANA, key: "b" });
+      await store.put(fact("d", "4"));
+      await expect(store.put(fact("e", "5"))).rejects.toMatchObject(exceeded);
+    }),
+  );
 
-    test(
-      "cannot store any entry of a batch with too many",
-      withQuota(async ({ store }) => {
-        const batch = ["a", "b", "c", "d"].map((key) => fact(key, "v"));
-        await expect(store.putMany(batch)).rejects.toMatchObject(exceeded);
-        expect(await store.countWhere({ namespace: ANA })).toBe(0);
-      }),
-    );
+  test(
+    "cannot store any entry of a batch with too many",
+    withQuota(async ({ store }) => {
+      const batch = ["a", "b", "c", "d"].map((key) => fact(key, "v"));
+      await expect(store.putMany(batch)).rejects.toMatchObject(exceeded);
+      expect(await store.countWhere({ namespace: ANA })).toBe(0);
+    }),
+  );
 
-    test(
-      "cannot store values that are too large together, also if one grows",
-      withQuota(async ({ store }) => {
-        await store.put(fact("a", "x".repeat(500)));
-        await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
-        await store.put(fact("b", "x"));
-        await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
-        expect((await store.get({ namespace: ANA, origin: "fact", key: "b" }))?.value.byteLength).toBe(1);
-        await store.put(fact("a", "x"));
-        await store.put(fact("b", "x".repeat(500)));
-      }),
-    );
+  test(
+    "cannot store values that are too large together, also if one grows",
+    withQuota(async ({ store }) => {
+      await store.put(fact("a", "x".repeat(500)));
+      await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
+      await store.put(fact("b", "x"));
+      await expect(store.put(fact("b", "x".repeat(500)))).rejects.toMatchObject(exceeded);
+      expect((await store.get({ namespace: ANA, origin: "fact", key: "b" }))?.value.byteLength).toBe(1);
+      await store.put(fact("a", "x"));
+      await store.put(fact("b", "x".repeat(500)));
+    }),
+  );
 
-    test(
-      "supersedes nothing by a write that is refused",
-      withQuota(async ({ store }) => {
-        await store.putMany([fact("a", "x".repeat(500)), fact("b", "y")]);
-        const change = await store.changes({ namespace: ANA, since: 0 });
-        const refused = store.put(fact("c", "x".repeat(990)), { supersedes: ["b"] });
-        await expect(refused).rejects.toMatchObject(exceeded);
-        expect(await store.countWhere({ namespace: ANA })).toBe(2);
-        expect(await store.changes({ namespace: ANA, since: 0 })).toEqual(change);
-      }),
-    );
+  test(
+    "supersedes nothing by a write that is refused",
+    withQuota(async ({ store }) => {
+      await store.putMany([fact("a", "x".repeat(500)), fact("b", "y")]);
+      const change = await store.changes({ namespace: ANA, since: 0 });
+      const refused = store.put(fact("c", "x".repeat(990)), { supersedes: ["b"] });
+      await expect(refused).rejects.toMatchObject(exceeded);
+      expect(await store.countWhere({ namespace: ANA })).toBe(2);
+      expect(await store.changes({ namespace: ANA, since: 0 })).toEqual(change);
+    }),
+  );
 
-    // verifies P-history-bounded
-    test(
-      "counts former values, which are dropped first, oldest first",
-      withQuota(async ({ store }) => {
-        const ref = { namespace: ANA, origin: "fact" as const, key: "a" };
-        for (const letter of ["u", "v", "w", "x"]) await store.put(fact("a", letter.repeat(200)));
-        const kept = (await store.history(ref)).map(({ value }) => String.fromCharCode(value[0] ?? 0));
-        expect(kept).toEqual(["w", "v"]);
-        await store.put(fact("b", "x".repeat(500)));
-        expect(await store.history(ref)).toEqual([]);
-      }),
-    );
-  },
-);
+  // verifies P-history-bounded
+  test(
+    "counts former values, which are dropped first, oldest first",
+    withQuota(async ({ store }) => {
+      const ref = { namespace: ANA, origin: "fact" as const, key: "a" };
+      for (const letter of ["u", "v", "w", "x"]) await store.put(fact("a", letter.repeat(200)));
+      const kept = (await store.history(ref)).map(({ value }) => String.fromCharCode(value[0] ?? 0));
+      expect(kept).toEqual(["w", "v"]);
+      await store.put(fact("b", "x".repeat(500)));
+      expect(await store.history(ref)).toEqual([]);
+    }),
+  );
+});
 
 describe.each(onSqlite)("with $name, such a caller", ({ open }) => {
   const withQuota = (run: (rig: SqliteRig) => Promise<void>) => running(open, run);

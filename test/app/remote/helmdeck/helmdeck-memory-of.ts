@@ -15,7 +15,7 @@ interface Helmdeck {
 export function helmdeckMemoryOf(
   helmdeck: Helmdeck,
   options: Partial<Omit<HelmdeckMemoryOptions, "address">> & { readonly url?: string } = {},
-): RemoteMemory {
+): Promise<RemoteMemory> {
   const tokens = new Map<string, string>();
   const { url = helmdeck.url, ...others } = options;
   return openHelmdeckMemory({

@@ -28,7 +28,7 @@ describe.each([
   if (!isLeftOut) {
     beforeAll(async () => {
       helmdeck = await start();
-      memory = helmdeckMemoryOf(helmdeck);
+      memory = await helmdeckMemoryOf(helmdeck);
     });
     afterAll(async () => {
       await memory?.close();
@@ -77,7 +77,7 @@ describe.each([
   );
 
   it.skipIf(isLeftOut)("shows the runs of its packs, with their times", async () => {
-    const runner = helmdeckMemoryOf(helmdeck);
+    const runner = await helmdeckMemoryOf(helmdeck);
     try {
       await helmdeck.addRun("main", "github.list_issues");
       const { runs } = await runner.listRuns("main", {});
@@ -145,7 +145,7 @@ describe.each([
         message: expect.stringContaining("every record under pack_history/"),
       });
     }
-    const fresh = helmdeckMemoryOf(helmdeck);
+    const fresh = await helmdeckMemoryOf(helmdeck);
     expect((await fresh.listRuns("runner", {})).runs.length).toBeGreaterThan(0);
     await fresh.close();
     expect(await memory.forget("runner", { scope: "pack:github.list_issues", dryRun: true })).toMatchObject({
@@ -208,12 +208,12 @@ describe.each([
   it.skipIf(isLeftOut)(
     "finds rows with the question's words beyond those that helmdeck lists, and reports how much was searched",
     async () => {
-      const many = helmdeckMemoryOf(helmdeck);
+      const many = await helmdeckMemoryOf(helmdeck);
       try {
         await many.storeFact("big", { key: "old", value: "The zeppelin hangar is at Löwental." });
         for (let at = 0; at < 130; at += 1)
           await storeAs(helmdeck, "big", `note/${at}`, `An ordinary note, number ${at}.`);
-        const fresh = helmdeckMemoryOf(helmdeck);
+        const fresh = await helmdeckMemoryOf(helmdeck);
         const found = await fresh.search("big", { query: "where is the zeppelin's hangar" });
         expect(found.results[0]?.key).toBe("old");
         expect(found.reason).toMatch(/Searched: \d+ of 131 rows, read less than a minute ago/);
