@@ -1,5 +1,5 @@
 /** Corpus chunks: the QMD-shaped documents that facts and audit rows become for search and reading. */
-import type { EntryMeta, Fingerprint } from "../store/memory-store.ts";
+import type { EntryId, Fingerprint, Origin, UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
 
 /** What a document shows: a stored fact, or the record of a run. */
@@ -21,8 +21,16 @@ export interface CorpusChunk {
 }
 
 /** A chunk together with the entry data that an index needs. */
-export interface CorpusEntry extends Omit<EntryMeta, "namespace" | "revision"> {
+export interface CorpusEntry {
+  readonly id: EntryId;
   readonly kind: DocumentKind;
+  readonly origin: Origin;
+  readonly key: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly createdAt: UnixMs;
+  readonly updatedAt: UnixMs;
+  readonly expiresAt?: UnixMs;
   /** Fingerprint of the value; anything derived from another value of this entry is stale. */
   readonly fingerprint: Fingerprint;
   readonly writer?: Writer;
