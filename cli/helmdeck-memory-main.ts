@@ -4,7 +4,7 @@
  * In MB, and in percent of what is in use. With Node's own space for new objects, garbage grows old; and old garbage is collected only
  * when the heap has grown to two or three times of what is in use. After thousands of stores a server takes up to twice the memory then.
  */
-const SMALL_SPACE = ["--max-semi-space-size=8", "--heap-growing-percent=30"];
+const SMALL_SPACE = ["--max-semi-space-size=8", "--heap-growing-percent=50"];
 
 const [command, ...args] = process.argv.slice(2);
 if (command === "serve") startInSmallSpace();

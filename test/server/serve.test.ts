@@ -88,7 +88,7 @@ describe("serve", () => {
       };
       const [young, old, , ...args] = await startedWith({});
       expect([young, old, ...args]).toEqual([
-        ...["--max-semi-space-size=8", "--heap-growing-percent=30"],
+        ...["--max-semi-space-size=8", "--heap-growing-percent=50"],
         ...["serve", "--port", "0", "--json", "--log-level", "warn"],
       ]);
       const chosen = await startedWith({ NODE_OPTIONS: "--max-semi-space-size=32" });
