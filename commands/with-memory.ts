@@ -140,10 +140,11 @@ async function openHere(context: CommandContext, how: How): Promise<OpenMemory> 
   const options = await context.line.memoryOptions(context);
   const { openMemory } = await import("../app/open-memory.ts");
   const memory = await openMemory({ ...options, ...how });
-  if (how.access === undefined || memory.notice !== undefined) return memory;
+  const { json, caller } = context.options;
+  if (how.access === undefined || json || memory.notice !== undefined) return memory;
   return {
     ...memory,
-    ...defined({ notice: await otherCallersNotice(context.options.caller, memory, options) }),
+    ...defined({ notice: await otherCallersNotice(caller, memory, options) }),
   };
 }
 

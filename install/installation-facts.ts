@@ -123,7 +123,7 @@ export interface EngineChoice {
   readonly fingerprint256?: string;
 }
 
-export interface MemoryFacts extends MemoryLocation {
+interface MemoryFacts extends MemoryLocation {
   readonly key: "file" | "given" | "none";
   /** The database, a key, or what lies beside them. */
   readonly isThere: boolean;

@@ -164,7 +164,7 @@ describe("list", () => {
 
   test("says that a memory is empty, and how to begin", async () => {
     expect((await home.run(["list", "--caller", "nobody"])).stderr).toMatch(
-      /^The memory of nobody holds no facts yet\. Store one: helmdeck-memory store KEY VALUE\n$/,
+      /^nobody has no memory here; these have one: main\.\nThe memory of nobody holds no facts yet\. Store one: helmdeck-memory store KEY VALUE\n$/,
     );
   });
 });
@@ -292,7 +292,8 @@ describe("search", () => {
     });
     const empty = await home.run(["search", "zeppelin", "--caller", "newcomer"]);
     expect(empty.stderr).toBe(
-      "Nothing in the memory of newcomer answers this. Nothing has been stored yet.\n",
+      "newcomer has no memory here; these have one: main.\n" +
+        "Nothing in the memory of newcomer answers this. Nothing has been stored yet.\n",
     );
   });
 
