@@ -180,7 +180,7 @@ async function main(): Promise<void> {
     await buildAll();
     await runPeers({
       systems: SYSTEMS.filter(({ id }) => only.length === 0 || only.includes(id)).map((system) =>
-        run === "2" ? ofSecondRun(system) : system,
+        run === "2" && group.length === 0 ? ofSecondRun(system) : system,
       ),
       groups: GROUPS.filter((name) => group.length === 0 || group.includes(name)),
       folder,

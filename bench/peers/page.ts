@@ -66,8 +66,10 @@ function pageText({ runs: kept, systems }: PageOptions): string {
 function aboutRuns(runs: readonly Run[]): string {
   const places = runs.map(({ about: { date, machine, seed } }) => `${date}, ${machine}; seed ${seed}`);
   const links = runs.map((_, at) => `[run ${at + 1}](../../bench/peers/kept/run-${at + 1}.jsonl.gz)`);
-  const hasTimes = runs.some(({ lines }) => lines.some(({ measure }) => measure === "timed"));
-  const lacks = `${runs.length === 1 ? " One run so far." : ""}${hasTimes ? "" : " Times and memory are not measured yet."}`;
+  const has = (measure: string) => runs.some(({ lines }) => lines.some((line) => line.measure === measure));
+  const missing = [...(has("timed") ? [] : ["times and memory"]), ...(has("turn") ? [] : ["prompts"])];
+  const notYet = missing.length === 0 ? "" : ` Not measured yet: ${missing.join(", ")}.`;
+  const lacks = `${runs.length === 1 ? " One run so far." : ""}${notYet}`;
   return `${[...new Set(places)].join("; ")}.${lacks} Where runs differ, both ends are shown: questions are asked of systems with vectors in each run, of the others in the first. The figures are made of these lines: ${links.join(", ")} (JSON Lines; facts are numbers in them). \`npm run bench:peers -- --page\` makes this page of them.`;
 }
 

@@ -47,8 +47,8 @@ async function measureStarts(host: OpenClawHost, { record, rounds }: CostsOption
 
 async function timeQuestions(running: Running, { questions, agent, record }: CostsOptions): Promise<void> {
   for (const [way, how] of waysOf(running)) {
-    const [{ question: first } = { question: "" }] = questions;
-    await ask(how, agent, first); // starts what a system starts when it is first asked
+    // Starts what a system starts when it is first asked.
+    for (const { question } of questions.slice(0, 1)) await ask(how, agent, question);
     const began = Date.now();
     for (const { question } of questions) {
       const { answer, ms } = await ask(how, agent, question);
