@@ -13,7 +13,7 @@ import { ERROR_CODES } from "../../engine/errors.ts";
 import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { bundledScript } from "../run/bundles.ts";
 import { sized } from "../run/size.ts";
-import { type Held, heldAfter, heldIn, isSame, type Operation, operationsOf } from "./operations.ts";
+import { type Held, heldAfter, heldIn, type Operation, operationsOf } from "./operations.ts";
 import { childOf, DRIVERS, filesIn, makeQuickFolder, openIn } from "./place.ts";
 import { whyNoTrace } from "./traced-calls.ts";
 
@@ -202,8 +202,9 @@ async function problemOf(
       const found = await heldIn(store);
       const { integrity, unreadable } = await store.inspect();
       if (integrity !== "ok" || unreadable > 0) return `inspected: ${integrity}, ${unreadable}`;
-      const isPossible = possibleAfter(said, operationsOf(seed, LENGTH)).some((held) => isSame(found, held));
-      return isPossible ? undefined : `lost or half: ${JSON.stringify(said)}, found ${[...found.keys()]}`;
+      return canLeadTo(found, said, operationsOf(seed, LENGTH))
+        ? undefined
+        : `lost or half: ${JSON.stringify(said)}, found ${[...found.keys()]}`;
     } finally {
       await store.close();
     }
@@ -212,24 +213,43 @@ async function problemOf(
   }
 }
 
-/** Acknowledged operations took effect; a refused operation may have taken effect, and of puts of one moment, any of them. */
-function possibleAfter(said: readonly Said[], operations: readonly Operation[]): readonly Held[] {
-  let possible: readonly Held[] = [new Map()];
-  for (const [n, operation] of operations.entries()) {
-    const isDone = said[n + 1]?.done !== undefined;
-    for (const part of isDone ? [operation] : partsOf(operation)) {
-      const done = possible.map((held) => heldAfter(held, part));
-      possible = isDone ? distinct(done) : distinct([...possible, ...done]);
-    }
+/**
+ * Whether all acknowledged operations and any of the refused ones lead to `found`; of refused puts of one moment, any may have
+ * taken effect. From the last operation to the first: a refused one took effect if the keys that nothing later changed have its
+ * values. To assume so never excludes an earlier operation.
+ */
+function canLeadTo(found: Held, said: readonly Said[], operations: readonly Operation[]): boolean {
+  const before: Held = new Map([...keysOf(operations), ...found.keys()].map((key) => [key, UNCHANGED]));
+  const explained = new Set<string>();
+  for (const { part, isDone } of partsOf(operations, said).toReversed()) {
+    const after = heldAfter(before, part);
+    const changed = [...before.keys()].filter((key) => after.get(key) !== UNCHANGED && !explained.has(key));
+    if (changed.every((key) => after.get(key) === found.get(key)))
+      for (const key of changed) explained.add(key);
+    else if (isDone) return false;
   }
-  return possible;
+  return [...found.keys()].every((key) => explained.has(key));
 }
 
-function partsOf(operation: Operation): readonly Operation[] {
-  if (operation.do !== "putTogether") return [operation];
-  return operation.facts.map((fact) => ({ do: "put", facts: [fact] }));
+/** No operation puts it. */
+const UNCHANGED = "";
+
+function keysOf(operations: readonly Operation[]): readonly string[] {
+  return operations.flatMap((operation) =>
+    "facts" in operation ? operation.facts.map(({ key }) => key) : [],
+  );
 }
 
-function distinct(all: readonly Held[]): readonly Held[] {
-  return all.filter((held, n) => all.findIndex((other) => isSame(held, other)) === n);
+/** What can take effect alone. */
+interface Part {
+  readonly part: Operation;
+  readonly isDone: boolean;
+}
+
+function partsOf(operations: readonly Operation[], said: readonly Said[]): readonly Part[] {
+  return operations.flatMap((operation, n): readonly Part[] => {
+    if (said[n + 1]?.done !== undefined) return [{ part: operation, isDone: true }];
+    if (operation.do !== "putTogether") return [{ part: operation, isDone: false }];
+    return operation.facts.map((fact) => ({ part: { do: "put", facts: [fact] }, isDone: false }));
+  });
 }
