@@ -82,7 +82,7 @@ async function packed({ version }: Release): Promise<readonly string[]> {
   const folder = join(ROOT, PACKED, version);
   const tarballs: string[] = [];
   for (const name of ["model", "engine", "plugin", "notes"]) {
-    const { stdout } = await execa(process.execPath, [`scripts/pack-${name}.ts`, folder], {
+    const { stdout } = await execa(process.execPath, ["scripts/pack.ts", name, folder], {
       cwd: ROOT,
       stderr: "inherit",
     });
