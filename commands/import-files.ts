@@ -17,7 +17,7 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
 import { type CommandContext, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
-import { bufferFiles, type ImportOrder, readerFor } from "./import-readers.ts";
+import { bufferFiles, type ImportOrder, readerFor, refuseMisplaced } from "./import-readers.ts";
 import { agreesAt, bytesOf, chosenAt, inputSource, isPersonAt } from "./input.ts";
 import { type Progress, showProgress } from "./progress-bar.ts";
 import { embedImported, refuseRemote, withStore, withStoreToWrite } from "./with-memory.ts";
@@ -37,6 +37,7 @@ const THERE = "import FILE --caller SUBJECT";
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
   const format = formatOf(order);
+  refuseMisplaced(format, order);
   if (!isForBatches(format, order)) await refuseRemote(context, THERE);
   const { files: given, leftOut } = await filesOf(context, order);
   const remote = await context.line.remote?.();

@@ -45,19 +45,23 @@ interface Reader {
   readonly close: () => Promise<void>;
 }
 
+/** Throws `invalid_input` for an option that is for another format. */
+export function refuseMisplaced(format: ImportFormat, { category, keyFile, map, stopped }: Asked): void {
+  if (category !== undefined && (format === "helmdeck" || format === "jsonl"))
+    throw invalidField("--category", "is only for notes, whose entries have no category of their own");
+  if (format === "helmdeck") return;
+  const given = [keyFile !== undefined && "--key-file", map.length > 0 && "--map", stopped && "--stopped"];
+  const misplaced = given.find((option) => option !== false);
+  if (misplaced !== undefined) throw invalidField(misplaced, "is only for --from helmdeck");
+}
+
 /** Throws `invalid_input`, and the errors of reading a key. */
 export async function readerFor(
   context: CommandContext,
   format: ImportFormat,
   order: Asked,
 ): Promise<Reader> {
-  const { category, keyFile, map, stopped } = order;
-  if (category !== undefined && (format === "helmdeck" || format === "jsonl"))
-    throw invalidField("--category", "is only for notes, whose entries have no category of their own");
   if (format === "helmdeck") return databaseReader(context, order);
-  const given = [keyFile !== undefined && "--key-file", map.length > 0 && "--map", stopped && "--stopped"];
-  const misplaced = given.find((option) => option !== false);
-  if (misplaced !== undefined) throw invalidField(misplaced, "is only for --from helmdeck");
   return { read: READERS[format], close: async () => {} };
 }
 

@@ -167,7 +167,10 @@ function declare({ write }: { readonly write: (text: string) => void }): Command
     .option("--yes", "Do not ask; your own settings are then kept.")
     .option("--dry-run", "Print the plan and change nothing.")
     .option("--verify", "Only run the smoke test.")
-    .option("--repair", "Only repair OpenClaw's index of its own notes, if it belongs to a removed service.")
+    .option(
+      "--repair",
+      "Only repair the built-in model, and OpenClaw's index of its own notes if it belongs to a removed service.",
+    )
     .option("--uninstall", "Undo the installation; your memory stays.")
     .addOption(
       new Option("--purge", "With --uninstall: also delete your memory, its key and the downloaded model."),

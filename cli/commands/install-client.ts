@@ -31,6 +31,8 @@ import {
 
 export interface InstallClientRequest {
   readonly client: ClientName;
+  /** An option says whose memory, or where. */
+  readonly namesMemory: boolean;
   readonly push?: PushChoice;
   readonly engine?: string;
   readonly tokenFile?: string;
@@ -38,12 +40,10 @@ export interface InstallClientRequest {
 
 export async function installClient(context: CommandContext, request: InstallClientRequest): Promise<number> {
   const client = new Client(context.shell, request.client);
-  const memory = await whoseMemory(context, request);
+  const earlier = await client.earlierSettings();
+  const memory = earlier === undefined || request.namesMemory ? await whoseMemory(context, request) : earlier;
   await client.requireProgram();
-  const settings = {
-    ...memory,
-    pushes: await agreedPushes(context, request, client),
-  };
+  const settings = { ...memory, pushes: await agreedPushes(context, request, earlier) };
   await client.install(settings);
   await context.output.line(
     `Installed in Claude Code, with the memory of ${settings.caller}. ${PUSH_TEXTS[settings.pushes.length] ?? ""}`,
@@ -77,10 +77,9 @@ const QUESTION =
 async function agreedPushes(
   { shell }: CommandContext,
   { push }: InstallClientRequest,
-  client: Client,
+  earlier: ClientSettings | undefined,
 ): Promise<readonly Pushed[]> {
   if (push !== undefined) return PUSHES[push];
-  const earlier = await client.earlierSettings();
   if (earlier !== undefined) return earlier.pushes;
   return isPersonAt(shell) && (await agreesAt(shell, QUESTION)) ? PUSHES.start : PUSHES.nothing;
 }

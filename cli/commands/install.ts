@@ -34,12 +34,17 @@ export function declareInstall(program: Command, runs: Runs): void {
   declareClaude(install, runs);
 }
 
+function namesMemory(command: Command): boolean {
+  const names = ["caller", "db", "store", "engine", "tokenFile"];
+  return names.some((name) => command.getOptionValueSourceWithGlobals(name) === "cli");
+}
+
 function declareClaude(install: Command, runs: Runs): void {
   const claude = install
     .command("claude")
     .summary("Install memory in Claude Code, or take it out.")
     .description(
-      "Install memory in Claude Code: its tools, a skill that says when to store, and, if you agree, facts at the start of each session. --caller and --db say whose memory, for all sessions. Run it again for other choices.",
+      "Install memory in Claude Code: its tools, a skill that says when to store, and, if you agree, facts at the start of each session. --caller and --db say whose memory, for all sessions. Run it again for other choices; what no option names stays as it was.",
     )
     .addOption(
       new Option(
@@ -55,7 +60,7 @@ function declareClaude(install: Command, runs: Runs): void {
       return runs(command, async (context) => {
         const { installClient, uninstallClient } = await import("./install-client.ts");
         if (uninstall === true) return uninstallClient(context, "claude");
-        return installClient(context, { client: "claude", ...request });
+        return installClient(context, { client: "claude", namesMemory: namesMemory(command), ...request });
       });
     });
   withExamples(claude, [

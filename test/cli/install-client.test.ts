@@ -85,6 +85,17 @@ describe("install claude", () => {
     expect((await recorded())?.pushes).toEqual([]);
   });
 
+  test("again, keeps whose memory it is, unless an option names another", async () => {
+    await install(["--caller", "ada", "--db", "other.sqlite"], { HELMDECK_MEMORY_KEY_FILE: "its.key" });
+    const there = { databasePath: home.path("other.sqlite"), keyFile: home.path("its.key") };
+    const { stdout } = await install(["--push", "start"]);
+    expect(stdout).toContain("with the memory of ada");
+    expect(await recorded()).toMatchObject({ caller: "ada", ...there, pushes: ["session-start"] });
+    await install(["--caller", "main"]);
+    const { stateFolder: stateDir } = home;
+    expect(await recorded()).toEqual({ caller: "main", stateDir, pushes: ["session-start"] });
+  });
+
   test("records another database and key file by their complete paths", async () => {
     const env = { HELMDECK_MEMORY_KEY_FILE: "keys/memory.key" };
     await install(["--db", "other.sqlite"], env);

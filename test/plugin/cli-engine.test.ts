@@ -186,6 +186,13 @@ describe("import", () => {
   });
 });
 
+test("an import refuses an option of another format, and stores nothing", async () => {
+  const { code, stderr } = await typing("import", FILE, "--category", "notes");
+  expect(code).toBe(1);
+  expect(stderr).toContain("--category is only for notes");
+  expect((await typing("list", "--json")).stdout).toContain('"facts":[]');
+});
+
 describe("a command that must run on the engine's machine", () => {
   test.each([
     [["export"], "helmdeck-memory export --caller SUBJECT on the engine's machine"],

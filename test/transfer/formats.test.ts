@@ -301,11 +301,11 @@ test.each([
 
 test.each([
   ["mem0", "# Notes", "is not JSON: it looks like Markdown (--from markdown)"],
-  ["mem0", '{"key":"a"}\n{"key":"b"}', "is not JSON: it looks like JSON Lines (--from helmdeck)"],
+  ["mem0", '{"key":"a"}\n{"key":"b"}', "is not JSON: it looks like JSON Lines (--from jsonl)"],
   ["mem0", '{"type":"entity"}\n{"type":"entity"}', "server-memory (--from server-memory)"],
   ["markdown", '[\n  {"id": "a", "memory": "m"}\n]', "is not Markdown: it looks like JSON (--from mem0)"],
   ["markdown", '{"results":[]}', "is not Markdown: it looks like JSON (--from mem0)"],
-  ["markdown", '{"key":"a"}\n{"key":"b"}', "is not Markdown: it looks like JSON Lines (--from helmdeck)"],
+  ["markdown", '{"key":"a"}\n{"key":"b"}', "is not Markdown: it looks like JSON Lines (--from jsonl)"],
 ] as const)(
   "--from %s of %j is refused with the format that it looks like",
   async (format, text, message) => {

@@ -40,7 +40,7 @@ export function looksLike(text: string): string {
     return "it looks like JSON (--from mem0)";
   return /"type"\s*:\s*"(?:entity|relation)"/.test(first)
     ? "it looks like JSON Lines of server-memory (--from server-memory)"
-    : "it looks like JSON Lines (--from helmdeck)";
+    : "it looks like JSON Lines (--from jsonl)";
 }
 
 /** Whether a text given as Markdown looks like JSON: no notes begin like this. */
