@@ -87,7 +87,7 @@ const SINCE_START: typeof PRESENT = {
     ({ indexes }) => indexes.readings,
   ],
   helmdeck_index_sync_seconds_total: [
-    "Time of these readings, in seconds, with the wait of large memories for their turn.",
+    "Time in which indexes read what had changed in the store, in seconds, with the wait of large memories for their turn.",
     ({ indexes }) => indexes.readingMs / 1_000,
   ],
 };
