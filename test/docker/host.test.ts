@@ -9,6 +9,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
+import { sized } from "../run/size.ts";
 import { readApiDescription } from "../sidecar/api-description.ts";
 import { watchArguments } from "./arguments.ts";
 import { makeOllamaImage } from "./images.ts";
@@ -140,7 +141,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     expect(code).toBe(0);
   });
 
-  it("with a hanging sidecar: helmdeck's facts are still found", async () => {
+  it.runIf(sized(false, true))("with a hanging sidecar: helmdeck's facts are still found", async () => {
     await setFault({ kind: "hang", path: "/api/embed" });
     const search = await host.invokeTool("memory_search", { query: "deploy Konflux" });
     await setFault(null);

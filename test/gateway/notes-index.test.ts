@@ -2,7 +2,7 @@
  * OpenClaw's own search of notes after our embedding service was removed, if nobody had chosen a provider before: new notes are found, as
  * on a host that never had our plugin. Here OpenClaw had no note before; test/docker/host.test.ts shows the same with one.
  *
- * Nearly all of its time is OpenClaw's own commands: the repair of an old index runs at night.
+ * Nearly all of its time is OpenClaw's own commands, so it runs at night.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,9 @@ beforeAll(async () => {
 });
 afterAll(() => ollama?.close());
 
-describe("a running gateway that had no note yet", () => {
+const atNight = describe.runIf(sized(false, true));
+
+atNight("a running gateway that had no note yet", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
     host = await OpenClawHost.make({ notes: {}, config: NO_PROVIDER });
@@ -50,7 +52,7 @@ describe("a running gateway that had no note yet", () => {
   });
 });
 
-describe.runIf(sized(false, true))("without a gateway", () => {
+atNight("without a gateway", () => {
   let host: OpenClawHost;
   beforeAll(async () => {
     host = await OpenClawHost.make({ config: NO_PROVIDER });
