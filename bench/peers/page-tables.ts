@@ -49,7 +49,7 @@ const yesNo = (figure: number) => (figure === 0 ? "no" : "**yes**");
 
 /** What several causes refer to. */
 export const CAUSES = [
-  "**The cut-off.** helmdeck withholds facts that it is not sure of, but for two possible ones. `recall: eager` shows three, and has a row of its own in the tables. Not mended by default: what it would show besides is mostly wrong ([figures](../benchmarks.md#possible-hits)).",
+  "**The cut-off.** helmdeck withholds facts that it is not sure of, but for two possible ones that reach a least score. `recall: eager` shows three, and has a row of its own in the tables; where it changes nothing, the least score withholds the fact ([what would be found without it](../benchmarks.md#paraphrased-questions)). Not mended by default: what it would show besides is mostly wrong ([figures](../benchmarks.md#possible-hits)).",
   "**The fields.** Most of a short fact's answer is not its text: its name comes as key, title, docid and path, and OpenClaw recognises the copy of the data by its indentation ([decision 43](../decisions/0043-structured-content-in-mcp.md)). Not mended: clients read these fields.",
 ].join("\n\n");
 const CUT_OFF = "The cut-off.";
