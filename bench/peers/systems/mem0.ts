@@ -23,6 +23,8 @@ export const mem0: System = {
       mode: "open-source",
       userId: "bench",
       oss: { llm: ollama("none"), embedder: ollama(EMBEDDER_MODEL) },
+      // Without it, the plugin adds one while the gateway starts; OpenClaw then reloads its settings and may not start.
+      anonymousTelemetryId: "bench",
     };
     const gateway = await Gateway.start(place, {
       // OpenClaw replaces some dependencies by others, which npm asks for at the first time only.
