@@ -23,13 +23,13 @@ export const mem0: System = {
       mode: "open-source",
       userId: "bench",
       oss: { llm: ollama("none"), embedder: ollama(EMBEDDER_MODEL) },
-      // Without it, the plugin adds one while the gateway starts; OpenClaw then reloads its settings and may not start.
-      anonymousTelemetryId: "bench",
     };
     const gateway = await Gateway.start(place, {
       // OpenClaw replaces some dependencies by others, which npm asks for at the first time only.
       env: {
         ...{ npm_config_cache: cache, npm_config_offline: "false", npm_config_prefer_offline: "true" },
+        // Its telemetry writes an id into OpenClaw's settings while the gateway starts, whose reload ends that start.
+        MEM0_TELEMETRY: "false",
         NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? "",
       },
       // OpenClaw takes settings of a plugin only when it is installed.
