@@ -24,7 +24,7 @@ export async function notesHolding({ memory, subject, scope, workspaces }: Notes
   try {
     const { values, isPartial } = await valuesInScope(memory, subject, scope);
     if (values.length === 0) return NO_NOTES;
-    const phrases = Phrases.ofValues(values);
+    const phrases = await Phrases.ofValuesInSlices(values);
     const counts = await Promise.all(
       workspaces.map((folder) => countNotes(folder, phrases, WITHIN_MS).catch(() => UNKNOWN)),
     );

@@ -5,10 +5,13 @@
  * the escapes of JSON, so a sentence is found in a list item, in a wrapped paragraph and in a transcript. Phrases without two words
  * that mean something are left out: they stand everywhere. The same said in other words is not found.
  */
+import { makeSlices } from "../../engine/timing.ts";
 import { commonnessOf, FUNCTION_WORD } from "../../recall/analysis/commonness.ts";
 
 /** Words of the longest phrase. */
 const WINDOW = 5;
+/** Words that are looked at without a pause. */
+const STEP_WORDS = 500;
 /** Of a shorter phrase, in letters and digits. */
 const FEWEST_CHARACTERS = 8;
 /** Of a single word with a digit, such as a number on a card. */
@@ -39,12 +42,15 @@ export class Phrases {
   /** The phrases of stored values: all that are telling. */
   static ofValues(values: Iterable<string>): Phrases {
     const phrases = new Phrases();
-    for (const value of values) {
-      const added = [value, ...value.split(SENTENCE_END)].map((text) =>
-        phrases.#addWindows(wordsOf(text), isTelling),
-      );
-      if (!added.includes(true)) phrases.#leftOut += 1;
-    }
+    phrases.#addValues(values).toArray();
+    return phrases;
+  }
+
+  /** The same, for a thread that must not be blocked: a value can have ten thousands of words. */
+  static async ofValuesInSlices(values: Iterable<string>): Promise<Phrases> {
+    const phrases = new Phrases();
+    const pause = makeSlices();
+    for (const _ of phrases.#addValues(values)) await pause();
     return phrases;
   }
 
@@ -78,6 +84,23 @@ export class Phrases {
     reader.read(text);
     reader.end();
     return reader.lines.size > 0;
+  }
+
+  /** In short steps. */
+  *#addValues(values: Iterable<string>): Generator<void> {
+    for (const value of values) {
+      let isAdded = false;
+      for (const text of [value, ...value.split(SENTENCE_END)]) {
+        const words = wordsOf(text);
+        for (let start = 0; start < words.length; start += STEP_WORDS) {
+          // A step ends with the beginnings of its last windows; a text of several steps has no shorter ones.
+          const step = words.slice(start, start + STEP_WORDS + WINDOW - 1);
+          if (start === 0 || step.length >= WINDOW) isAdded = this.#addWindows(step, isTelling) || isAdded;
+          yield;
+        }
+      }
+      if (!isAdded) this.#leftOut += 1;
+    }
   }
 
   /** Whether one was added. */

@@ -101,3 +101,14 @@ test("a person's words are taken whole, one phrase a line", () => {
   expect(linesIn(phrases, "a konflux b\nthe third\nthe third flowerpot")).toEqual([1, 3]);
   expect(Phrases.ofLines("a\n\n").isEmpty).toBe(true);
 });
+
+test("are the same if they are made in slices, also of a text of many steps", async () => {
+  const words = Array.from({ length: 2_600 }, (_, at) => `word${at}`);
+  const values = [words.join(" "), "blue", VALUE, words.slice(0, 503).join(" ")];
+  for (const phrases of [Phrases.ofValues(values), await Phrases.ofValuesInSlices(values)]) {
+    expect(phrases.leftOut).toBe(1);
+    const isMissing = (_: string, at: number) => !phrases.isIn(words.slice(at, at + 5).join(" "));
+    expect(words.slice(4).filter(isMissing)).toEqual([]);
+    expect(phrases.isIn(words.slice(-4).join(" "))).toBe(false);
+  }
+});

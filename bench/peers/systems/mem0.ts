@@ -14,7 +14,7 @@ export const mem0: System = {
   title: "mem0",
   version: VERSION,
   settings: "https://docs.mem0.ai/integrations/openclaw",
-  note: 'Only what it costs: it stores what a language model makes of a message, and this bench has none. `mode: "open-source"` with the shared embedder. Its SQLite store needs `better-sqlite3`, whose binary is no part of its npm package: the install script downloads or compiles it, and this bench runs no install scripts. So nothing could be stored, and there are no figures of the disk and of agents.',
+  note: 'Only what it costs: it stores what a language model makes of a message, and this bench has none. `mode: "open-source"` with the shared embedder. Its SQLite store needs `better-sqlite3`, whose binary is no part of its npm package: the install script downloads or compiles it, and this bench runs no install scripts. So nothing could be stored, and there are no figures of the disk and of agents. Its telemetry is off: it leaves the machine, and the id that it writes into OpenClaw\'s settings ends the first start of a gateway.',
   groups: ["costs"],
   async start(place) {
     const { path, cache } = await npmArchive(NAME, VERSION);
