@@ -150,7 +150,7 @@ function markdownOf({ tarballBytes, commands, slices, coldStarts }: PluginFigure
       ({ phase, firstMs, leastMs }) => `| ${phase} | ${fine(firstMs)} | ${fine(leastMs)} |`,
     ),
     "",
-    "Cold starts: a gateway and `helmdeck-memory serve` over the same memory. An answer counts as complete if it has the hits of a later one, and no note that only a part was searched. A gateway with an empty plugin shows what OpenClaw takes for its own first answer. Aim: 1,000 ms among 100,000 facts.",
+    "Cold starts: a gateway and `helmdeck-memory serve` over the same memory. An answer counts as complete if it has the hits of a later one, and no note that only a part was searched. A gateway with an empty plugin shows what OpenClaw takes for its own first answer. Aim: 1,000 ms among 100,000 facts. This gateway has a proxy at which nothing listens, and OpenClaw with a proxy ends without stopping its plugins; without one, a gateway that stops keeps a copy.",
     "",
     tableOfColdStarts(coldStarts),
   ].join("\n");

@@ -27,7 +27,10 @@ export interface OpenClawOptions extends HomeOptions {
 
 const READY_WITHIN_MS = 120_000;
 const LOOK_AGAIN_MS = 50;
-/** Nothing listens on loopback's discard port, so outgoing requests of the gateway fail and stay on this machine. */
+/**
+ * Nothing listens on loopback's discard port, so outgoing requests of the gateway fail and stay on this machine. With this setting,
+ * OpenClaw 2026.9.6 ends on SIGTERM without stopping its plugins.
+ */
 const DISCARD = "http://127.0.0.1:9";
 const DEAD_PROXY = { OPENCLAW_PROXY_URL: DISCARD };
 /** Older hosts use OpenClaw's own proxy setting even for a model on loopback. */
