@@ -37,7 +37,9 @@ export async function embeddingsFinding(
     };
   } catch (error) {
     const { code, message } = asHelmdeckError(error);
-    return { level: "warning", check: CHECK, message: `${where}: ${message}`, remedy: remedyFor(code) };
+    // The remedy of a deadline is about changes; a question makes none.
+    const remedy = remedyFor(code === "deadline_exceeded" ? "embeddings_unavailable" : code);
+    return { level: "warning", check: CHECK, message: `${where}: ${message}`, remedy };
   }
 }
 

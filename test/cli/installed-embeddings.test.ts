@@ -164,4 +164,12 @@ describe("status asks the service", () => {
     },
     20_000,
   );
+
+  test("that hangs, and doctor says to look at the service", async () => {
+    service.setFault({ kind: "hang" });
+    const { stdout } = await home.run(["doctor"]);
+    expect(stdout).toMatch(
+      /semantic search: .*did not answer within .*\n.*Check that the embedding service is up/,
+    );
+  });
 });
