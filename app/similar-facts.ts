@@ -4,11 +4,8 @@ import { defined } from "../engine/defined.ts";
 import { isReservedCategory } from "../engine/facts/facts-policy.ts";
 import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
-import type { Entry } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { within } from "../engine/timing.ts";
-import type { AlikeFact } from "../recall/search-contract.ts";
-import { unlessUnreadable } from "./fact-view.ts";
 import type { SimilarFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -37,59 +34,24 @@ export async function lookForSimilar(
 }
 
 async function look(
-  { recall, store }: UseCaseContext,
+  { recall }: UseCaseContext,
   namespace: Namespace,
   fact: { readonly key: string; readonly value: string },
   isOther: (key: string) => boolean,
 ): Promise<Alike> {
   const all = await recall.alike(namespace, fact, HITS);
   const others = all.filter(({ key, category }) => !isReservedCategory(category) && isOther(key));
-  const read = (key: string) => store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
-  const sameAs = await keysOfSame(others, fact.value, read);
+  const value = harmlessBlock(fact.value);
+  const sameAs = others.filter(({ text }) => text() === value).map(({ key }) => key);
   if (sameAs.length > 0) return { sameAs };
-  const similar = await firstOf(others, read);
+  const similar = others.slice(0, MOST_SHOWN).map(({ key, text, updatedAt, contradicts }) => ({
+    ...{ key, value: excerptOf(text()), updatedAt },
+    ...defined({ contradicts: contradicts() || undefined }),
+  }));
   return defined({ similar: similar.length > 0 ? similar : undefined });
 }
 
-type ReadFact = (key: string) => Promise<Entry | undefined>;
-
-/** Only a fact whose document has the same text can have the same value. */
-async function keysOfSame(
-  others: readonly AlikeFact[],
-  value: string,
-  read: ReadFact,
-): Promise<readonly string[]> {
-  const text = harmlessBlock(value);
-  const possible = others.filter(({ content }) => content.includes(text)).map(({ key }) => key);
-  const entries = await Promise.all(possible.map(read));
-  return possible.filter((_key, place) => {
-    const entry = entries[place];
-    return entry !== undefined && textOf(entry) === value;
-  });
-}
-
-async function firstOf(others: readonly AlikeFact[], read: ReadFact): Promise<readonly SimilarFact[]> {
-  const similar: SimilarFact[] = [];
-  // All that are shown at once; further ones only for those that are gone meanwhile.
-  for (let at = 0; at < others.length && similar.length < MOST_SHOWN; ) {
-    const next = others.slice(at, at + MOST_SHOWN - similar.length);
-    at += next.length;
-    const entries = await Promise.all(next.map(({ key }) => read(key)));
-    for (const [place, entry] of entries.entries()) {
-      if (entry === undefined) continue;
-      const { key, updatedAt } = entry;
-      const contradicts = next[place]?.contradicts() || undefined;
-      similar.push({ key, value: excerptOf(textOf(entry)), updatedAt, ...defined({ contradicts }) });
-    }
-  }
-  return similar;
-}
-
-function textOf({ value }: Entry): string {
-  return Buffer.from(value).toString();
-}
-
 /** One escaped line: a model sees it without having asked. */
-function excerptOf(value: string): string {
-  return cutText(harmlessLine(cutText(value, SHOWN_CHARACTERS)), SHOWN_CHARACTERS);
+function excerptOf(text: string): string {
+  return cutText(harmlessLine(cutText(text, SHOWN_CHARACTERS)), SHOWN_CHARACTERS);
 }

@@ -7,11 +7,11 @@ import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Timer } from "../engine/timing.ts";
+import { AlikeFacts } from "./alike-facts.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
-import { Claim, type FactText } from "./claims.ts";
-import { relationOf } from "./conflicts.ts";
+import type { FactText } from "./claims.ts";
 import { excerptFor } from "./excerpt.ts";
 import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
@@ -28,11 +28,9 @@ import {
 } from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import { ReadFacts } from "./read-facts.ts";
 import {
   bestPerDocument,
   type Features,
-  mostCertain,
   type PassageSimilarities,
   type ScoredCandidate,
   scoreCandidates,
@@ -50,7 +48,6 @@ import type {
 } from "./search-contract.ts";
 import { type Selection, selectHits, whyPossible } from "./select-hits.ts";
 import { withToolCalls } from "./tool-calls.ts";
-import { alikeTo, topicOf } from "./topic.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -89,9 +86,6 @@ const PATIENCE_MS = 1_000;
 /** Passages with a known similarity in the ranking. Many more than are shown: a line lends its similarity to those around it. */
 const NEAREST = 1_000;
 
-/** The best by words, and the best by meaning, of those that may be about the same thing. */
-const ALIKE_LOOKED_AT = 50;
-
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
@@ -111,7 +105,7 @@ class HybridRecall implements Recall {
   readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
-  readonly #read = new ReadFacts();
+  readonly #alike = new AlikeFacts(this.#lexical);
 
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
@@ -137,32 +131,11 @@ class HybridRecall implements Recall {
   }
 
   alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]> {
-    const { value: text } = fact;
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
-      const { meant } = await this.#meaningOf(namespace, view, text);
-      const near = [...(meant?.nearness ?? [])].slice(0, ALIKE_LOOKED_AT).map(([unit]) => unit);
-      const { index } = view;
-      const query = readQuery(text);
-      const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
-      const stem = (word: string) => index.termOf(word);
-      const isAlike = alikeTo(topicOf(text, stem));
-      let claim: Claim | undefined;
-      const found: AlikeFact[] = [];
-      for (const one of mostCertain(query, candidates, meant, index, ALIKE_LOOKED_AT)) {
-        if (found.length === limit) break;
-        const { document, unit } = one;
-        const isRead = meant?.knows?.(document) !== false;
-        const deviations = isRead ? meant?.nearness.get(unit) : undefined;
-        if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
-        const contradicts = () => {
-          claim ??= new Claim(fact, stem);
-          return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
-        };
-        const { key, category, content } = document;
-        found.push({ key, category, content, contradicts });
-      }
-      return found;
+      const { meant } = await this.#meaningOf(namespace, view, fact.value);
+      const query = { index: view.index, meant, now: this.#options.now(), limit };
+      return this.#alike.find(fact, query);
     });
   }
 

@@ -3,7 +3,7 @@
  * order; its lead over the others and its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
-import { isOfAsker, isOfWriter, type Judge, judgeFor } from "./analysis/asked.ts";
+import { type Judge, judgeFor } from "./analysis/asked.ts";
 import { otherTermOf, termOf } from "./analysis/english.ts";
 import type { Query } from "./analysis/query.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
@@ -85,44 +85,8 @@ export function scoreCandidates(
   });
 }
 
-/** A passage by its certainty alone. */
-export type CertainPassage = Pick<ScoredCandidate, "unit" | "document" | "passage" | "score">;
-
-/**
- * The passages that {@link scoreCandidates} gives most certainty, best first, one of each document: without the verdicts, which
- * take longer than the sums. Their score is the certainty.
- */
-export function mostCertain(
-  question: Query,
-  candidates: readonly Candidate[],
-  meant: PassageSimilarities | undefined,
-  index: LexicalIndex,
-  most: number,
-): readonly CertainPassage[] {
-  const nearnessOf = nearnessBy(meant, index);
-  const ofAsker = isOfAsker(question.text) ? unitsOfAsker(candidates, meant, index) : NO_UNITS;
-  const certain = candidates.map((candidate): CertainPassage => {
-    const { unit, document, passage, features } = candidate;
-    const merit = meritOf(features, nearnessOf(candidate).nearness, ofAsker.has(unit));
-    return { unit, document, passage, score: certaintyOf(features, merit) };
-  });
-  return bestPerDocument(certain).slice(0, most);
-}
-
-const NO_UNITS: ReadonlySet<number> = new Set();
-
-/** Those that a judge would read, and find to be about their writer. */
-function unitsOfAsker(
-  candidates: readonly Candidate[],
-  meant: PassageSimilarities | undefined,
-  index: LexicalIndex,
-): ReadonlySet<number> {
-  const nearnessOf = nearnessBy(meant, index);
-  const facts = candidates.filter(({ features }) => !features.inThread);
-  const weighed = facts.map((candidate) => weigh(candidate, nearnessOf(candidate)));
-  const read = [...toRead(weighed, sureFromOf(WEIGHTS.fact, meant))];
-  return new Set(read.filter((one) => isOfWriter(textOf(one))).map(({ unit }) => unit));
-}
+/** A passage in an order. */
+export type RankedPassage = Pick<ScoredCandidate, "unit" | "document" | "passage" | "score">;
 
 /** Of a candidate whose text no judge has read. */
 const NOT_READ = {
@@ -351,7 +315,7 @@ function nearnessBy(
  * How near, in deviations, the nearest of this many unrelated texts is: the approximate maximum of as many draws from a normal
  * distribution.
  */
-function nearestByChance(passages: number): number {
+export function nearestByChance(passages: number): number {
   return Math.sqrt(2 * Math.log(passages + 1));
 }
 
@@ -370,7 +334,7 @@ function contextNearness(
 }
 
 /** The best passage of each document, best first. */
-export function bestPerDocument<Ranked extends CertainPassage>(scored: readonly Ranked[]): readonly Ranked[] {
+export function bestPerDocument<Ranked extends RankedPassage>(scored: readonly Ranked[]): readonly Ranked[] {
   const seen = new Set<IndexedDocument>();
   return [...scored].sort(compare).filter(({ document }) => {
     if (seen.has(document)) return false;
@@ -380,7 +344,7 @@ export function bestPerDocument<Ranked extends CertainPassage>(scored: readonly 
 }
 
 /** By score, then newest, then path: the same query always gives the same order. */
-function compare(left: CertainPassage, right: CertainPassage): number {
+function compare(left: RankedPassage, right: RankedPassage): number {
   return right.score - left.score || compareTied(left, right);
 }
 

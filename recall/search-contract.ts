@@ -68,8 +68,9 @@ export interface RecallHit {
 export interface AlikeFact {
   readonly key: string;
   readonly category: string;
-  /** Of its document, as the index has it: the value without hostile characters, below its key. */
-  readonly content: string;
+  readonly updatedAt: UnixMs;
+  /** The value without hostile characters. */
+  readonly text: () => string;
   /** Whether it says something else of the same thing than the fact that it was compared with. Reads both when called. */
   readonly contradicts: () => boolean;
 }

@@ -46,22 +46,13 @@ export function judgeFor(question: Query): Judge | undefined {
     answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
     noun: noun !== undefined && !isAbout(noun),
     matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
-    ofAsker: isOfAsker && isOfWriter(text),
+    ofAsker: isOfAsker && OF_WRITER.test(text),
   });
 }
 
 const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
-
-/** Whether somebody asks about themselves: what {@link judgeFor} reads alone, if that is all that matters. */
-export function isOfAsker(question: string): boolean {
-  return OF_ASKER.test(question) && isEnglish(question);
-}
-
-export function isOfWriter(text: string): boolean {
-  return OF_WRITER.test(text);
-}
 
 function restOf({ words, roles }: Query, owners: readonly string[]): readonly string[] {
   const content = words.filter((_word, place) => roles[place]?.commonness !== FUNCTION_WORD);

@@ -54,6 +54,18 @@ export class LexicalSearch {
     return candidates;
   }
 
+  /** As many passages as asked for with the highest sums of BM25 over the query's words, and those that are named. */
+  closest(
+    query: Query,
+    index: LexicalIndex,
+    count: number,
+    others: readonly number[],
+  ): ReadonlyMap<number, number> {
+    this.#scores.fill(index.documentCount === 0 ? [] : analyseQuery(query, index), index);
+    const units = [...this.#scores.best(count), ...others];
+    return new Map(units.map((unit) => [unit, this.#scores.sumOf(unit)]));
+  }
+
   #units(index: LexicalIndex): Set<number> {
     const best = this.#scores.best(LOOKED_AT);
     const units = new Set(best);

@@ -1,0 +1,83 @@
+/**
+ * Finds the facts that are about the same thing as a new one, which may correct them.
+ *
+ * Much less than a search does: what a store waits for must be quick, and the order of a search's sure hits tells nothing more here.
+ */
+import { readQuery } from "./analysis/query.ts";
+import { Claim, type FactText } from "./claims.ts";
+import { relationOf } from "./conflicts.ts";
+import { textOfDocument } from "./lexical/indexed-document.ts";
+import type { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { LexicalSearch } from "./lexical/lexical-search.ts";
+import { ReadFacts } from "./read-facts.ts";
+import { bestPerDocument, nearestByChance, type PassageSimilarities, type RankedPassage } from "./scoring.ts";
+import type { AlikeFact } from "./search-contract.ts";
+import { alikeTo, topicOf } from "./topic.ts";
+import { WEIGHTS } from "./weights.ts";
+
+/** The best by words, and the best by meaning, of those that may be about the same thing. */
+const LOOKED_AT = 50;
+
+export interface AlikeQuery {
+  readonly index: LexicalIndex;
+  /** The similarities to the new fact's value, if a model has read it. */
+  readonly meant: PassageSimilarities | undefined;
+  readonly now: number;
+  readonly limit: number;
+}
+
+/** Keeps what it has read of facts. */
+export class AlikeFacts {
+  readonly #lexical: LexicalSearch;
+  readonly #read = new ReadFacts();
+
+  constructor(lexical: LexicalSearch) {
+    this.#lexical = lexical;
+  }
+
+  /** Best first. */
+  find(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
+    const { index, meant, limit } = query;
+    const stem = (word: string): string => index.termOf(word);
+    const isAlike = alikeTo(topicOf(fact.value, stem));
+    let claim: Claim | undefined;
+    const found: AlikeFact[] = [];
+    for (const one of this.#closest(fact.value, query)) {
+      if (found.length === limit) break;
+      const deviations = deviationsOf(one, meant);
+      if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
+      const contradicts = (): boolean => {
+        claim ??= new Claim(fact, stem);
+        return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
+      };
+      const { document } = one;
+      const { key, category, updatedAt } = document;
+      found.push({ key, category, updatedAt, text: () => textOfDocument(document).body, contradicts });
+    }
+    return found;
+  }
+
+  /** By their share of the value's words, or by their meaning if that is nearer. */
+  #closest(value: string, { index, meant, now }: AlikeQuery): readonly RankedPassage[] {
+    const near = [...(meant?.nearness.keys() ?? [])].slice(0, LOOKED_AT);
+    const shares = this.#lexical.closest(readQuery(value), index, LOOKED_AT, near);
+    const chance = nearestByChance(meant?.passages ?? 0);
+    const ranked: RankedPassage[] = [];
+    for (const [unit, share] of shares) {
+      const [document, passage] = [index.documentOf(unit), index.passageOf(unit)];
+      if (document === undefined || passage === undefined || document.expiresAt <= now) continue;
+      const byWords = WEIGHTS.meaning.ofAllWords * share;
+      const byMeaning = (deviationsOf({ unit, document }, meant) ?? 0) - chance;
+      ranked.push({ unit, document, passage, score: Math.max(byWords, byMeaning) });
+    }
+    return bestPerDocument(ranked);
+  }
+}
+
+/** Undefined for a fact that the model has not read. */
+function deviationsOf(
+  { unit, document }: Pick<RankedPassage, "unit" | "document">,
+  meant: PassageSimilarities | undefined,
+): number | undefined {
+  return meant?.knows?.(document) === false ? undefined : meant?.nearness.get(unit);
+}
