@@ -42,6 +42,7 @@ export class KeysInUse {
   readonly #store: MemoryStore;
   readonly #clock: () => number;
   readonly #known = new BoundedMap<Namespace, Known>(MOST_KEYS, { weigh: ({ looks }) => looks.size + 1 });
+  readonly #reading = new Map<Namespace, Promise<Known>>();
 
   /** @param clock monotonic milliseconds */
   constructor(store: MemoryStore, clock = systemClock.now) {
@@ -74,7 +75,7 @@ export class KeysInUse {
     const followed = isRecent && !follows ? known : known && (await this.#follow(namespace, known));
     // The other key may be gone since it was read.
     const isFree = followed?.looks.lookalikeOf(key) === undefined;
-    const current = followed !== undefined && isFree ? followed : await this.#read(namespace);
+    const current = followed !== undefined && isFree ? followed : await this.#readOnce(namespace);
     current.looks.refuseLookalike(key);
     return current;
   }
@@ -90,6 +91,17 @@ export class KeysInUse {
     known.followedAt = this.#clock();
     this.#known.set(namespace, known);
     return known;
+  }
+
+  /** Of all who need it at a time; each store judges what was written since it began. */
+  #readOnce(namespace: Namespace): Promise<Known> {
+    const reading =
+      this.#reading.get(namespace) ??
+      this.#read(namespace).finally(() => {
+        this.#reading.delete(namespace);
+      });
+    this.#reading.set(namespace, reading);
+    return reading;
   }
 
   async #read(namespace: Namespace): Promise<Known> {

@@ -6,6 +6,7 @@ import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { within } from "../engine/timing.ts";
+import type { AlikeWanted } from "../recall/search-contract.ts";
 import type { SimilarFact } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -13,8 +14,6 @@ import type { UseCaseContext } from "./use-case-context.ts";
 const LOOKED_FOR_MS = 300;
 const MOST_SHOWN = 3;
 const SHOWN_CHARACTERS = 200;
-/** Facts to look at: some are records of runs, some are being replaced, and one may have the same value. */
-const HITS = 10;
 
 export interface Alike {
   readonly sameAs?: readonly string[];
@@ -28,7 +27,8 @@ export async function lookForSimilar(
   fact: { readonly key: string; readonly value: string },
   superseded: readonly string[],
 ): Promise<Alike> {
-  const isOther = (key: string): boolean => key !== fact.key && !superseded.includes(key);
+  const isOther: AlikeWanted["isOther"] = ({ key, category }) =>
+    key !== fact.key && !superseded.includes(key) && !isReservedCategory(category);
   const looking = look(context, namespace, fact, isOther);
   return within(LOOKED_FOR_MS, looking, () => ({}), context.timer).catch(() => ({}));
 }
@@ -36,16 +36,15 @@ export async function lookForSimilar(
 async function look(
   { recall }: UseCaseContext,
   namespace: Namespace,
-  fact: { readonly key: string; readonly value: string },
-  isOther: (key: string) => boolean,
+  { key, value }: { readonly key: string; readonly value: string },
+  isOther: AlikeWanted["isOther"],
 ): Promise<Alike> {
-  const all = await recall.alike(namespace, fact, HITS);
-  const others = all.filter(({ key, category }) => !isReservedCategory(category) && isOther(key));
-  const value = harmlessBlock(fact.value);
-  const sameAs = others.filter(({ text }) => text() === value).map(({ key }) => key);
+  const text = harmlessBlock(value);
+  const alike = await recall.alike(namespace, { key, value: text }, { limit: MOST_SHOWN, isOther });
+  const sameAs = alike.filter(({ isSame }) => isSame).map((one) => one.key);
   if (sameAs.length > 0) return { sameAs };
-  const similar = others.slice(0, MOST_SHOWN).map(({ key, text, updatedAt, contradicts }) => ({
-    ...{ key, value: excerptOf(text()), updatedAt },
+  const similar = alike.map(({ contradicts, ...one }) => ({
+    ...{ key: one.key, value: excerptOf(one.text), updatedAt: one.updatedAt },
     ...defined({ contradicts: contradicts() || undefined }),
   }));
   return defined({ similar: similar.length > 0 ? similar : undefined });

@@ -11,7 +11,7 @@ import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { LexicalSearch } from "./lexical/lexical-search.ts";
 import { ReadFacts } from "./read-facts.ts";
 import { bestPerDocument, nearestByChance, type PassageSimilarities, type RankedPassage } from "./scoring.ts";
-import type { AlikeFact } from "./search-contract.ts";
+import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
 import { alikeTo, topicOf } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -23,7 +23,7 @@ export interface AlikeQuery {
   /** The similarities to the new fact's value, if a model has read it. */
   readonly meant: PassageSimilarities | undefined;
   readonly now: number;
-  readonly limit: number;
+  readonly wanted: AlikeWanted;
 }
 
 /** Keeps what it has read of facts. */
@@ -37,22 +37,27 @@ export class AlikeFacts {
 
   /** Best first. */
   find(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
-    const { index, meant, limit } = query;
+    const { index, meant, wanted } = query;
     const stem = (word: string): string => index.termOf(word);
     const isAlike = alikeTo(topicOf(fact.value, stem));
     let claim: Claim | undefined;
+    let left = wanted.limit;
     const found: AlikeFact[] = [];
     for (const one of this.#closest(fact.value, query)) {
-      if (found.length === limit) break;
+      if (left === 0) break;
+      const { document } = one;
+      if (!wanted.isOther(document)) continue;
       const deviations = deviationsOf(one, meant);
       if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
       const contradicts = (): boolean => {
         claim ??= new Claim(fact, stem);
         return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
       };
-      const { document } = one;
-      const { key, category, updatedAt } = document;
-      found.push({ key, category, updatedAt, text: () => textOfDocument(document).body, contradicts });
+      const text = textOfDocument(document).body;
+      const isSame = text === fact.value;
+      if (!isSame) left -= 1;
+      const { key, updatedAt } = document;
+      found.push({ key, updatedAt, text, isSame, contradicts });
     }
     return found;
   }

@@ -37,6 +37,7 @@ import {
 } from "./scoring.ts";
 import type {
   AlikeFact,
+  AlikeWanted,
   CorpusSource,
   IndexCounts,
   LeftOut,
@@ -130,11 +131,11 @@ class HybridRecall implements Recall {
     });
   }
 
-  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]> {
+  alike(namespace: Namespace, fact: FactText, wanted: AlikeWanted): Promise<readonly AlikeFact[]> {
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
       const { meant } = await this.#meaningOf(namespace, view, fact.value);
-      const query = { index: view.index, meant, now: this.#options.now(), limit };
+      const query = { index: view.index, meant, now: this.#options.now(), wanted };
       return this.#alike.find(fact, query);
     });
   }

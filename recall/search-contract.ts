@@ -65,12 +65,19 @@ export interface RecallHit {
   readonly parts?: Readonly<Record<string, ScorePart>>;
 }
 
+export interface AlikeWanted {
+  /** The most facts with another text; of those with the same, all that are found on the way. */
+  readonly limit: number;
+  readonly isOther: (fact: { readonly key: string; readonly category: string }) => boolean;
+}
+
 export interface AlikeFact {
   readonly key: string;
-  readonly category: string;
   readonly updatedAt: UnixMs;
   /** The value without hostile characters. */
-  readonly text: () => string;
+  readonly text: string;
+  /** Whether the other one has the same text. */
+  readonly isSame: boolean;
   /** Whether it says something else of the same thing than the fact that it was compared with. Reads both when called. */
   readonly contradicts: () => boolean;
 }
@@ -128,8 +135,8 @@ export interface IndexCounts {
 
 export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
-  /** The facts that are about the same thing as this one, best first. */
-  alike(namespace: Namespace, fact: FactText, limit: number): Promise<readonly AlikeFact[]>;
+  /** The facts that are about the same thing as this one, whose value is without hostile characters; best first. */
+  alike(namespace: Namespace, fact: FactText, wanted: AlikeWanted): Promise<readonly AlikeFact[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   readonly indexes: IndexCounts;

@@ -47,6 +47,15 @@ describe("the keys in use", () => {
     );
   });
 
+  test("are listed once for all stores of one moment", async () => {
+    const { listMeta, ...memory } = await opened();
+    await Promise.all(Array.from({ length: 50 }, (_, i) => storeOwn(memory, `fact-${i}`)));
+    expect(listMeta).toHaveBeenCalledTimes(1);
+    await storeOwn(memory, "later");
+    await expect(storeOwn(memory, "lat\u0435r")).rejects.toThrow("looks like");
+    expect(listMeta).toHaveBeenCalledTimes(2); // whether the other key is still there
+  });
+
   // verifies P-text-lookalikes
   test("refuse a key in the store's own transaction when one that looks like it was stored since", async () => {
     const { store, keys } = await opened();

@@ -15,7 +15,9 @@ import { alikeTo, topicOf } from "../../recall/topic.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
-const LIMIT = 10;
+const LIMIT = 3;
+/** Such as one that is being replaced. */
+const isOther = ({ key }: { readonly key: string }): boolean => key !== "vim";
 
 const PAIRS = readPairs().flatMap(({ a, b }) => [a.value, b.value]);
 const WORDS =
@@ -53,11 +55,13 @@ const changes = fc.array(fc.constantFrom(undefined, "7", "11", "21"), { minLengt
 
 interface Told {
   readonly key: string;
+  readonly isSame: boolean;
   readonly contradicts: boolean;
 }
 
 test("are those of a search that scores every passage", async () => {
   let told = 0;
+  let same = 0;
   let contradicting = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -78,10 +82,13 @@ test("are those of a search that scores every passage", async () => {
         });
         for (const text of [...unrelated, ...corrections]) {
           const added = { key: "new", value: text };
-          const alike = await recall.alike(OWNER, added, LIMIT);
-          const found = alike.map((one): Told => ({ key: one.key, contradicts: one.contradicts() }));
+          const alike = await recall.alike(OWNER, added, { limit: LIMIT, isOther });
+          const found = alike.map(
+            ({ key: name, isSame, contradicts }): Told => ({ key: name, isSame, contradicts: contradicts() }),
+          );
           expect(found).toEqual(plainly(index, added));
           told += found.length;
+          same += found.filter(({ isSame }) => isSame).length;
           contradicting += found.filter(({ contradicts }) => contradicts).length;
         }
       },
@@ -89,6 +96,7 @@ test("are those of a search that scores every passage", async () => {
     { numRuns: 80 },
   );
   expect(told).toBeGreaterThan(100);
+  expect(same).toBeGreaterThan(0);
   expect(contradicting).toBeGreaterThan(0);
 });
 
@@ -98,7 +106,7 @@ test("find what a new fact corrects or repeats, in other words too, among two th
   const recall = recallOf(new WritableSource([...pairs.map(({ a }) => a), ...others]));
   let shown = 0;
   for (const { a, b } of pairs) {
-    const alike = await recall.alike(OWNER, b, 3);
+    const alike = await recall.alike(OWNER, b, { limit: LIMIT, isOther });
     if (alike.some(({ key }) => key === a.key)) shown += 1;
   }
   expect(pairs).toHaveLength(100);
@@ -113,15 +121,24 @@ function indexOf(facts: readonly FactSketch[]): LexicalIndex {
 
 function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
   const isAlike = alikeTo(topicOf(added.value));
-  return closest(index, added.value)
-    .filter(({ document }) => document.expiresAt > NOW)
-    .map((one) => ({ key: one.document.key, text: textOf(one) }))
-    .filter(({ text }) => isAlike(topicOf(text)))
-    .slice(0, LIMIT)
-    .map(({ key, text }) => {
+  const alike = closest(index, added.value)
+    .filter(({ document }) => document.expiresAt > NOW && isOther(document))
+    .map((one) => ({ key: one.document.key, text: textOf(one), whole: bodyOf(one) }))
+    .filter(({ text }) => isAlike(topicOf(text)));
+  const others = alike.filter(({ whole }) => whole !== added.value);
+  const last = others[LIMIT - 1];
+  return (last === undefined ? alike : alike.slice(0, alike.indexOf(last) + 1)).map(
+    ({ key, text, whole }) => {
       const claim = new Claim({ key, value: text });
-      return { key, contradicts: relationOf(new Claim(added), claim) === "contradict" };
-    });
+      const contradicts = relationOf(new Claim(added), claim) === "contradict";
+      return { key, isSame: whole === added.value, contradicts };
+    },
+  );
+}
+
+/** Below the heading, and above the category. */
+function bodyOf({ document }: RankedPassage): string {
+  return document.content.split("\n").slice(2, -2).join("\n");
 }
 
 function textOf({ document, passage }: RankedPassage): string {

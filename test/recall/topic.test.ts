@@ -14,9 +14,13 @@ describe.each([20, 200, 2_000])("among %i facts", (size) => {
     '"%s" is about the same thing as one fact alone',
     async (text) => {
       const keysAmong = async (facts: ConstructorParameters<typeof WritableSource>[0]) =>
-        (await recallOf(new WritableSource(facts)).alike(OWNER, { key: "new", value: text }, 3)).map(
-          ({ key }) => key,
-        );
+        (
+          await recallOf(new WritableSource(facts)).alike(
+            OWNER,
+            { key: "new", value: text },
+            { limit: 3, isOther: () => true },
+          )
+        ).map(({ key }) => key);
       expect(await keysAmong([...others, style])).toEqual([]);
       expect(await keysAmong([...others, style, diet])).toEqual(["diet"]);
     },
