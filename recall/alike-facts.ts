@@ -5,7 +5,7 @@
  */
 import { readQuery } from "./analysis/query.ts";
 import { Claim, type FactText } from "./claims.ts";
-import { relationOf } from "./conflicts.ts";
+import { contradict } from "./conflicts.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { LexicalSearch } from "./lexical/lexical-search.ts";
@@ -51,7 +51,7 @@ export class AlikeFacts {
       if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
       const contradicts = (): boolean => {
         claim ??= new Claim(fact, stem);
-        return relationOf(claim, this.#read.claimOf(one, stem), deviations) === "contradict";
+        return contradict(claim, this.#read.claimOf(one, stem), deviations);
       };
       const text = textOfDocument(document).body;
       const isSame = text === fact.value;

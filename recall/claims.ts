@@ -20,19 +20,17 @@ export interface FactText {
 /** A longer fact says many things. */
 const LONGEST = ANSWER_LIMITS.snippetCharacters;
 
-/** What only near facts need is read when it is needed. */
+/** Each part is read when it is needed: most facts that share words differ in more than one value. */
 export class Claim {
-  /** Its words without values. */
-  readonly topic: Topic;
-  readonly readings: Readings;
-  /** With the words of its key, which tell what it is about, too. */
-  readonly around: Topic;
   readonly values: Values;
-  /** The terms of each proper name. */
-  readonly names: readonly ReadonlySet<string>[];
+  readonly #key: string;
   readonly #value: string;
   readonly #rest: string;
   readonly #stem: Stem;
+  #topic: Topic | undefined;
+  #readings: Readings | undefined;
+  #around: Topic | undefined;
+  #names: readonly ReadonlySet<string>[] | undefined;
   #compounds: ReadonlySet<string> | undefined;
   #members: ReadonlyMap<string, readonly string[]> | undefined;
   #polarity: Polarity | undefined;
@@ -41,14 +39,34 @@ export class Claim {
   constructor({ key, value: whole }: FactText, stem: Stem = termOf) {
     const value = whole.slice(0, LONGEST);
     const { values, rest } = readValues(value);
+    this.#key = key;
     this.#value = value;
     this.#rest = rest;
     this.#stem = stem;
     this.values = values;
-    this.topic = topicIn(rest, stem);
-    this.readings = readingsOf(this.topic);
-    this.around = [...this.topic, ...topicOf(key.replace(/[^\p{L}\p{N}]+/gu, " "), stem)];
-    this.names = namesIn(rest, stem);
+  }
+
+  /** Its words without values. */
+  get topic(): Topic {
+    this.#topic ??= topicIn(this.#rest, this.#stem);
+    return this.#topic;
+  }
+
+  get readings(): Readings {
+    this.#readings ??= readingsOf(this.topic);
+    return this.#readings;
+  }
+
+  /** With the words of its key, which tell what it is about, too. */
+  get around(): Topic {
+    this.#around ??= [...this.topic, ...topicOf(this.#key.replace(/[^\p{L}\p{N}]+/gu, " "), this.#stem)];
+    return this.#around;
+  }
+
+  /** The terms of each proper name. */
+  get names(): readonly ReadonlySet<string>[] {
+    this.#names ??= namesIn(this.#rest, this.#stem);
+    return this.#names;
   }
 
   get polarity(): Polarity {

@@ -39,6 +39,12 @@ export function relationOf(one: Claim, other: Claim, deviations?: number): Relat
   return isAbout ? "contradict" : "near";
 }
 
+/** Whether {@link relationOf} says so, and sooner if too many values differ. */
+export function contradict(one: Claim, other: Claim, deviations?: number): boolean {
+  const mayDiffer = leaveRoom(compareValues(one.values, other.values));
+  return mayDiffer && relationOf(one, other, deviations) === "contradict";
+}
+
 interface ComparedWord extends TopicWord {
   /** The weight of the closest of the other's words; 0: it has none. */
   readonly common: number;

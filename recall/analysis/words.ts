@@ -140,12 +140,14 @@ export function fold(text: string): string {
 
 const UMLAUT = /[äöü]/gu;
 const DIGRAPH = /([aou])e/gu;
+const NO_UMLAUT = /^(?:(?![aou]e)[a-z])*$/i;
 
 /**
  * Other spellings of a word with umlauts: "gärtner" may be stored as "gaertner", and vice versa. Folded; excludes the word's own
  * folding; empty for most words.
  */
 export function umlautSpellings(word: string): readonly string[] {
+  if (NO_UMLAUT.test(word)) return NO_PARTS;
   const lower = word.normalize("NFKC").toLowerCase();
   const own = fold(lower);
   const spellings = [fold(lower.replace(UMLAUT, (letter) => `${fold(letter)}e`)), own.replace(DIGRAPH, "$1")];

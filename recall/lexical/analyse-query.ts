@@ -1,5 +1,4 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
-import { defined } from "../../engine/defined.ts";
 import { otherTermOf } from "../analysis/english.ts";
 import type { Query, WordRole } from "../analysis/query.ts";
 import { pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
@@ -36,7 +35,7 @@ interface QueryWord {
   readonly spellings: readonly string[];
   /** Used when the whole name is not in the namespace. */
   readonly parts: readonly string[];
-  readonly dateTerm?: string;
+  readonly dateTerm?: string | undefined;
   readonly commonness: number;
   /** Neither a function word nor an everyday one. */
   readonly isTelling: boolean;
@@ -76,39 +75,34 @@ function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
 }
 
 function queryWords({ words, roles }: Query, index: LexicalIndex): readonly QueryWord[] {
-  const termOf = remembering((form) => index.termOf(form));
-  const all = roles.flatMap((role, position) => termsOfWord(words, position, role, termOf));
+  const compounds = words.map((word, at) => compoundOf(word, words[at + 1], index));
+  const all = words.flatMap((word, at) => {
+    const role = roles[at];
+    if (role === undefined) return [];
+    if (word.unspaced) return pairsOf(word, role);
+    // A compound of two words is a form of both.
+    const beside = [compounds[at - 1], compounds[at]].filter((term) => term !== undefined);
+    return [{ ...role, ...termsOfWord(word, beside, index) }];
+  });
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
 }
 
-/** A compound of two words is a form of both. */
-function remembering(termOf: (form: string) => string): (form: string) => string {
-  const known = new Map<string, string>();
-  return (form) => {
-    const term = known.get(form) ?? termOf(form);
-    known.set(form, term);
-    return term;
+function termsOfWord(
+  { text, raw, parts }: Word,
+  compounds: readonly string[],
+  index: LexicalIndex,
+): Pick<QueryWord, "spellings" | "parts"> {
+  const forms = [text, ...umlautSpellings(raw)];
+  const terms = forms.map((form) => index.termOf(form));
+  const others = forms.map(otherTermOf).filter((term) => term !== undefined);
+  return {
+    spellings: [...terms, ...compounds, ...others],
+    parts: parts.map((part) => index.termOf(part)),
   };
 }
 
-function termsOfWord(
-  words: readonly Word[],
-  at: number,
-  { dateTerm, ...role }: WordRole,
-  termOf: (form: string) => string,
-): readonly QueryWord[] {
-  const word = words[at];
-  if (word === undefined) return [];
-  if (word.unspaced) return pairsOf(word, role);
-  const compounds = [at - 1, at].flatMap((first) => compoundOf(words[first], words[first + 1]));
-  const forms = [word.text, ...umlautSpellings(word.raw), ...compounds];
-  const spellings = [...forms.map(termOf), ...forms.flatMap((form) => otherTermOf(form) ?? [])];
-  const parts = word.parts.map(termOf);
-  return [{ spellings, parts, ...role, ...defined({ dateTerm }) }];
-}
-
-function pairsOf(word: Word, role: Omit<WordRole, "dateTerm">): readonly QueryWord[] {
+function pairsOf(word: Word, { dateTerm: _, ...role }: WordRole): readonly QueryWord[] {
   const { pairs, singles } = pairsAndSingles(word.text);
   const terms = pairs.length > 0 ? pairs : singles;
   const commonness = role.commonness / terms.length;
@@ -116,10 +110,10 @@ function pairsOf(word: Word, role: Omit<WordRole, "dateTerm">): readonly QueryWo
 }
 
 /** "data base" may be stored as "database", and "e-mail" as "email". */
-function compoundOf(first: Word | undefined, second: Word | undefined): readonly string[] {
-  if (first === undefined || second === undefined || first.unspaced || second.unspaced) return [];
+function compoundOf(first: Word, second: Word | undefined, index: LexicalIndex): string | undefined {
+  if (second === undefined || first.unspaced || second.unspaced) return undefined;
   const compound = first.text + second.text;
-  return /^\p{L}{4,}$/u.test(compound) ? [compound] : [];
+  return /^\p{L}{4,}$/u.test(compound) ? index.termOf(compound) : undefined;
 }
 
 /** getUserProfile is searched by its parts when the whole name is not in the namespace. */

@@ -112,15 +112,18 @@ function bucketOf(sum: number): number {
 
 /** Indexes of the concepts to walk. */
 function walked(concepts: readonly Concept[], index: LexicalIndex): readonly number[] {
-  const all = concepts.map((_, number) => number).filter((number) => sizeOf(concepts[number], index) > 0);
+  const sizes = concepts.map((concept) => sizeOf(concept, index));
+  const all = [...sizes.keys()].filter((number) => (sizes[number] ?? 0) > 0);
   if (index.unitEnd < SMALL) return all;
-  const rare = all.filter((number) => sizeOf(concepts[number], index) <= COMMON_SHARE * index.unitEnd);
+  const rare = all.filter((number) => (sizes[number] ?? 0) <= COMMON_SHARE * index.unitEnd);
   return rare.length > 0 ? rare : all;
 }
 
-function sizeOf(concept: Concept | undefined, index: LexicalIndex): number {
-  const terms = [...(concept?.terms ?? []), ...(concept?.synonyms ?? [])];
-  return terms.reduce((sum, { term }) => sum + index.terms.documentCount(term), 0);
+function sizeOf({ terms, synonyms }: Concept, index: LexicalIndex): number {
+  let size = 0;
+  for (const { term } of terms) size += index.terms.documentCount(term);
+  for (const { term } of synonyms) size += index.terms.documentCount(term);
+  return size;
 }
 
 /** How much an occurrence counts, for each of the 256 field combinations. */
