@@ -6,10 +6,10 @@
 import { readQuery } from "./analysis/query.ts";
 import { Claim, type FactText } from "./claims.ts";
 import { contradict } from "./conflicts.ts";
+import { claimOfHit } from "./hit-conflicts.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { LexicalSearch } from "./lexical/lexical-search.ts";
-import { ReadFacts } from "./read-facts.ts";
 import { bestPerDocument, nearestByChance, type PassageSimilarities, type RankedPassage } from "./scoring.ts";
 import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
 import { alikeTo, topicOf } from "./topic.ts";
@@ -19,6 +19,7 @@ import { WEIGHTS } from "./weights.ts";
 const LOOKED_AT = 50;
 
 export interface AlikeQuery {
+  readonly lexical: LexicalSearch;
   readonly index: LexicalIndex;
   /** The similarities to the new fact's value, if a model has read it. */
   readonly meant: PassageSimilarities | undefined;
@@ -26,57 +27,51 @@ export interface AlikeQuery {
   readonly wanted: AlikeWanted;
 }
 
-/** Keeps what it has read of facts. */
-export class AlikeFacts {
-  readonly #lexical: LexicalSearch;
-  readonly #read = new ReadFacts();
-
-  constructor(lexical: LexicalSearch) {
-    this.#lexical = lexical;
+/** Best first. */
+export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
+  const { index, meant, wanted } = query;
+  const stem = (word: string): string => index.termOf(word);
+  const isAlike = alikeTo(topicOf(fact.value, stem));
+  let claim: Claim | undefined;
+  let left = wanted.limit;
+  const found: AlikeFact[] = [];
+  for (const one of closest(fact.value, query)) {
+    if (left === 0) break;
+    const { document } = one;
+    if (!wanted.isOther(document)) continue;
+    const deviations = deviationsOf(one, meant);
+    if (!isAlike(topicOf(textOf(one), stem), deviations)) continue;
+    const contradicts = (): boolean => {
+      claim ??= new Claim(fact, stem);
+      return contradict(claim, claimOfHit(one, stem), deviations);
+    };
+    const text = textOfDocument(document).body;
+    const isSame = text === fact.value;
+    if (!isSame) left -= 1;
+    const { key, updatedAt } = document;
+    found.push({ key, updatedAt, text, isSame, contradicts });
   }
+  return found;
+}
 
-  /** Best first. */
-  find(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
-    const { index, meant, wanted } = query;
-    const stem = (word: string): string => index.termOf(word);
-    const isAlike = alikeTo(topicOf(fact.value, stem));
-    let claim: Claim | undefined;
-    let left = wanted.limit;
-    const found: AlikeFact[] = [];
-    for (const one of this.#closest(fact.value, query)) {
-      if (left === 0) break;
-      const { document } = one;
-      if (!wanted.isOther(document)) continue;
-      const deviations = deviationsOf(one, meant);
-      if (!isAlike(this.#read.topicOf(one, stem), deviations)) continue;
-      const contradicts = (): boolean => {
-        claim ??= new Claim(fact, stem);
-        return contradict(claim, this.#read.claimOf(one, stem), deviations);
-      };
-      const text = textOfDocument(document).body;
-      const isSame = text === fact.value;
-      if (!isSame) left -= 1;
-      const { key, updatedAt } = document;
-      found.push({ key, updatedAt, text, isSame, contradicts });
-    }
-    return found;
-  }
+function textOf({ document, passage }: RankedPassage): string {
+  return document.content.slice(passage.start, passage.end);
+}
 
-  /** By their share of the value's words, or by their meaning if that is nearer. */
-  #closest(value: string, { index, meant, now }: AlikeQuery): readonly RankedPassage[] {
-    const near = [...(meant?.nearness.keys() ?? [])].slice(0, LOOKED_AT);
-    const shares = this.#lexical.closest(readQuery(value), index, LOOKED_AT, near);
-    const chance = nearestByChance(meant?.passages ?? 0);
-    const ranked: RankedPassage[] = [];
-    for (const [unit, share] of shares) {
-      const [document, passage] = [index.documentOf(unit), index.passageOf(unit)];
-      if (document === undefined || passage === undefined || document.expiresAt <= now) continue;
-      const byWords = WEIGHTS.meaning.ofAllWords * share;
-      const byMeaning = (deviationsOf({ unit, document }, meant) ?? 0) - chance;
-      ranked.push({ unit, document, passage, score: Math.max(byWords, byMeaning) });
-    }
-    return bestPerDocument(ranked);
+/** By their share of the value's words, or by their meaning if that is nearer. */
+function closest(value: string, { lexical, index, meant, now }: AlikeQuery): readonly RankedPassage[] {
+  const near = [...(meant?.nearness.keys() ?? [])].slice(0, LOOKED_AT);
+  const shares = lexical.closest(readQuery(value), index, LOOKED_AT, near);
+  const chance = nearestByChance(meant?.passages ?? 0);
+  const ranked: RankedPassage[] = [];
+  for (const [unit, share] of shares) {
+    const [document, passage] = [index.documentOf(unit), index.passageOf(unit)];
+    if (document === undefined || passage === undefined || document.expiresAt <= now) continue;
+    const byWords = WEIGHTS.meaning.ofAllWords * share;
+    const byMeaning = (deviationsOf({ unit, document }, meant) ?? 0) - chance;
+    ranked.push({ unit, document, passage, score: Math.max(byWords, byMeaning) });
   }
+  return bestPerDocument(ranked);
 }
 
 /** Undefined for a fact that the model has not read. */

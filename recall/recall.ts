@@ -7,7 +7,7 @@ import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Timer } from "../engine/timing.ts";
-import { AlikeFacts } from "./alike-facts.ts";
+import { alikeFacts } from "./alike-facts.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
@@ -106,7 +106,6 @@ class HybridRecall implements Recall {
   readonly #indexes: IndexCache;
   readonly #questions: Questions;
   readonly #lexical = new LexicalSearch();
-  readonly #alike = new AlikeFacts(this.#lexical);
 
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
@@ -135,8 +134,8 @@ class HybridRecall implements Recall {
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUp();
       const { meant } = await this.#meaningOf(namespace, view, fact.value);
-      const query = { index: view.index, meant, now: this.#options.now(), wanted };
-      return this.#alike.find(fact, query);
+      const { index } = view;
+      return alikeFacts(fact, { lexical: this.#lexical, index, meant, now: this.#options.now(), wanted });
     });
   }
 
