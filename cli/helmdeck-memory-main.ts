@@ -2,7 +2,7 @@
 
 /**
  * In MB, and in percent of what is in use. With Node's own space for new objects, garbage grows old; and old garbage is collected only
- * when the heap has grown to two or three times of what is in use. To collect more often takes up to a tenth more processor time.
+ * when the heap has grown to two or three times of what is in use. To collect more often takes a twentieth more processor time at most.
  */
 const SMALL_SPACE = ["--max-semi-space-size=8", "--heap-growing-percent=50"];
 
