@@ -26,7 +26,8 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   entry_unreadable: "Store that fact again, or restore a backup. Other entries are not affected.",
   not_found: "List the facts to see their keys. Keys are exact.",
   changed_meanwhile: "Read it again, then repeat the change.",
-  memory_unavailable: "Restart the gateway. If the problem persists, report this message.",
+  memory_unavailable:
+    "Restart the gateway, or what else serves memory. If the problem persists, report this message.",
   engine_unavailable:
     "Check that helmdeck-memory serve is running there, and that address and certificate are right.",
   deadline_exceeded:

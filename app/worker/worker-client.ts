@@ -10,6 +10,7 @@ import { defined } from "../../engine/defined.ts";
 import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { pauseAfter, systemClock, within } from "../../engine/timing.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "../embedding/embedding-settings.ts";
+import { remedyFor } from "../health/remedies.ts";
 import { type DoctorReport, type Memory, type MemoryStatus, memoryFrom, type UseCase } from "../memory.ts";
 import { fromWire, type HostFunctions, type WorkerFunctions, type WorkerStart } from "./worker-messages.ts";
 
@@ -213,7 +214,7 @@ class WorkerLink {
 /** When not even the worker can report: see `examineFailure` for its own reports. */
 function failedReport(error: unknown): DoctorReport {
   const { code, message } = asHelmdeckError(error);
-  const remedy = "Restart the gateway. If the problem persists, report this message.";
+  const remedy = remedyFor("memory_unavailable");
   return { findings: [{ level: "error", check: "memory", message: `${code}: ${message}`, remedy }] };
 }
 
