@@ -7,6 +7,8 @@ import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
 import { fold, type Word, wordsOf } from "./words.ts";
 
+const MINUTE_MS = 60_000;
+
 export interface PastActions {
   /** Asks for all actions rather than whether or when one happened. */
   readonly isOpen: boolean;
@@ -138,9 +140,14 @@ function startOfDay(today: Date, offset: number): UnixMs {
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() + offset).getTime();
 }
 
-/** "2026-11-21" or "in November 2026", as UTC days, like the index. */
+/** "2026-11-21" or "in November 2026". */
 function dateIn(words: readonly Word[]): NamedTime | undefined {
   const terms = dateTermsOfQuery(words).filter((term) => term !== undefined);
   if (terms.length === 0) return undefined;
-  return { words: "", covers: (at) => terms.every((term) => dateTermsOf(at).includes(term)) };
+  return { words: "", covers: (at) => terms.every((term) => localDateTerms(at).includes(term)) };
+}
+
+/** Elsewhere in search, the terms of a time are those of its UTC day. */
+function localDateTerms(at: UnixMs): readonly string[] {
+  return dateTermsOf(at - new Date(at).getTimezoneOffset() * MINUTE_MS);
 }

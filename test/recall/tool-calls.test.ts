@@ -1,5 +1,5 @@
 /** Records of tool calls rank after facts, unless the question asks about past actions. Then the question's time selects them. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { recallOverStore } from "../../app/corpus-source.ts";
 import { auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
@@ -198,6 +198,17 @@ describe("questions about past actions", () => {
     ["what did you do on Sunday", []],
   ])("%j", async (question, expected) => {
     expect(await (await week()).shown(question)).toEqual(expected);
+  });
+
+  test("a date is a day of this machine's time zone, as yesterday is", async () => {
+    vi.stubEnv("TZ", "America/Los_Angeles");
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    expect(new Date(at(19, 23, 59)).toISOString()).toBe("2026-11-20T07:59:00.000Z");
+    const fixture = await week();
+    for (const question of ["what did you do on 2026-11-19?", "what did you do yesterday?"])
+      expect(await fixture.shown(question)).toEqual(["exec last.sh", "slides.narrate", "edit first.md"]);
   });
 
   test("a question about this week finds calls since Monday, within the limit of hits", async () => {
