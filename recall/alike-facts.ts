@@ -3,7 +3,7 @@
  *
  * Much less than a search does: what a store waits for must be quick, and the order of a search's sure hits tells nothing more here.
  */
-import { readQuery } from "./analysis/query.ts";
+import { type Query, readQuery } from "./analysis/query.ts";
 import { Claim, type FactText } from "./claims.ts";
 import { contradict } from "./conflicts.ts";
 import { claimOfHit } from "./hit-conflicts.ts";
@@ -27,15 +27,16 @@ export interface AlikeQuery {
   readonly wanted: AlikeWanted;
 }
 
-/** Best first. */
+/** Best first. Of a long value, its beginning is compared. */
 export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
   const { index, meant, wanted } = query;
   const stem = (word: string): string => index.termOf(word);
-  const isAlike = alikeTo(topicOf(fact.value, stem));
+  const read = readQuery(fact.value);
+  const isAlike = alikeTo(topicOf(read.text, stem));
   let claim: Claim | undefined;
   let left = wanted.limit;
   const found: AlikeFact[] = [];
-  for (const one of closest(fact.value, query)) {
+  for (const one of closest(read, query)) {
     if (left === 0) break;
     const { document } = one;
     if (!wanted.isOther(document)) continue;
@@ -59,9 +60,9 @@ function textOf({ document, passage }: RankedPassage): string {
 }
 
 /** By their share of the value's words, or by their meaning if that is nearer. */
-function closest(value: string, { lexical, index, meant, now }: AlikeQuery): readonly RankedPassage[] {
+function closest(read: Query, { lexical, index, meant, now }: AlikeQuery): readonly RankedPassage[] {
   const near = [...(meant?.nearness.keys() ?? [])].slice(0, LOOKED_AT);
-  const shares = lexical.closest(readQuery(value), index, LOOKED_AT, near);
+  const shares = lexical.closest(read, index, LOOKED_AT, near);
   const chance = nearestByChance(meant?.passages ?? 0);
   const ranked: RankedPassage[] = [];
   for (const [unit, share] of shares) {

@@ -120,7 +120,7 @@ function indexOf(facts: readonly FactSketch[]): LexicalIndex {
 }
 
 function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
-  const isAlike = alikeTo(topicOf(added.value));
+  const isAlike = alikeTo(topicOf(readQuery(added.value).text));
   const alike = closest(index, added.value)
     .filter(({ document }) => document.expiresAt > NOW && isOther(document))
     .map((one) => ({ key: one.document.key, text: textOf(one), whole: bodyOf(one) }))
