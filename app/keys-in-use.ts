@@ -42,7 +42,8 @@ export class KeysInUse {
   readonly #store: MemoryStore;
   readonly #clock: () => number;
   readonly #known = new BoundedMap<Namespace, Known>(MOST_KEYS, { weigh: ({ looks }) => looks.size + 1 });
-  readonly #reading = new Map<Namespace, Promise<Known>>();
+  readonly #followings = new Map<Namespace, Promise<Known>>();
+  readonly #readings = new Map<Namespace, Promise<Known>>();
 
   /** @param clock monotonic milliseconds */
   constructor(store: MemoryStore, clock = systemClock.now) {
@@ -72,12 +73,20 @@ export class KeysInUse {
   async #free(namespace: Namespace, key: string, { follows }: { readonly follows: boolean }): Promise<Known> {
     const known = this.#known.get(namespace);
     const isRecent = known !== undefined && this.#clock() - known.followedAt < FOLLOWED_EVERY_MS;
-    const followed = isRecent && !follows ? known : known && (await this.#follow(namespace, known));
+    const followed =
+      isRecent && !follows
+        ? known
+        : await once(this.#followings, namespace, () => this.#catchUp(namespace, known));
     // The other key may be gone since it was read.
-    const isFree = followed?.looks.lookalikeOf(key) === undefined;
-    const current = followed !== undefined && isFree ? followed : await this.#readOnce(namespace);
+    const isFree = followed.looks.lookalikeOf(key) === undefined;
+    const current = isFree ? followed : await once(this.#readings, namespace, () => this.#read(namespace));
     current.looks.refuseLookalike(key);
     return current;
+  }
+
+  async #catchUp(namespace: Namespace, known: Known | undefined): Promise<Known> {
+    const followed = known && (await this.#follow(namespace, known));
+    return followed ?? this.#read(namespace);
   }
 
   /** Undefined when so much was written since that reading all keys is no more work. */
@@ -93,17 +102,6 @@ export class KeysInUse {
     return known;
   }
 
-  /** Of all who need it at a time; each store judges what was written since it began. */
-  #readOnce(namespace: Namespace): Promise<Known> {
-    const reading =
-      this.#reading.get(namespace) ??
-      this.#read(namespace).finally(() => {
-        this.#reading.delete(namespace);
-      });
-    this.#reading.set(namespace, reading);
-    return reading;
-  }
-
   async #read(namespace: Namespace): Promise<Known> {
     const cursor = await this.#store.revision(namespace);
     const looks = await readKeyLooks(this.#store, namespace);
@@ -111,6 +109,21 @@ export class KeysInUse {
     this.#known.set(namespace, known);
     return known;
   }
+}
+
+/** One for all who need it at a time: each store judges itself what was written since it began. */
+function once(
+  running: Map<Namespace, Promise<Known>>,
+  namespace: Namespace,
+  begin: () => Promise<Known>,
+): Promise<Known> {
+  const one =
+    running.get(namespace) ??
+    begin().finally(() => {
+      running.delete(namespace);
+    });
+  running.set(namespace, one);
+  return one;
 }
 
 /** Refuses the key when one that was written after the cursor looks like it; the looks of all before are known. */

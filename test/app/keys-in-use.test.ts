@@ -47,9 +47,15 @@ describe("the keys in use", () => {
     );
   });
 
-  test("are listed once for all stores of one moment", async () => {
-    const { listMeta, ...memory } = await opened();
-    await Promise.all(Array.from({ length: 50 }, (_, i) => storeOwn(memory, `fact-${i}`)));
+  test("are listed, and the feed is followed, once for all stores of one moment", async () => {
+    const { listMeta, changes, clock, ...memory } = await opened();
+    const storeMany = (name: string) =>
+      Promise.all(Array.from({ length: 50 }, (_, i) => storeOwn(memory, `${name}-${i}`)));
+    await storeMany("first");
+    expect(listMeta).toHaveBeenCalledTimes(1);
+    clock.now = 1_000;
+    await storeMany("second");
+    expect(changes).toHaveBeenCalledTimes(1);
     expect(listMeta).toHaveBeenCalledTimes(1);
     await storeOwn(memory, "later");
     await expect(storeOwn(memory, "lat\u0435r")).rejects.toThrow("looks like");
