@@ -78,6 +78,14 @@ export class Connection {
     return this.#send({ ...prepared(sql), values: [...values] });
   }
 
+  /**
+   * The same, planned for these values. A prepared plan is kept: one that was made while a table was small reads all of it when it
+   * has grown, until the server gathers statistics.
+   */
+  queryOnce(sql: string, values: readonly SqlValue[]): Promise<readonly StoredRow[]> {
+    return this.#send({ text: prepared(sql).text, values: [...values] });
+  }
+
   /** Our own SQL without values: one or several statements. */
   run(sql: string): Promise<readonly StoredRow[]> {
     return this.#send({ text: sql });
