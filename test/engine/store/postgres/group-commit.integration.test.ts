@@ -1,6 +1,7 @@
 /** Puts of one subject that wait at the same moment share one transaction on PostgreSQL; each still keeps or fails alone. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { MemoryStore, NewEntry } from "../../../../engine/store/memory-store.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { MemoryStore, NewEntry, Revision } from "../../../../engine/store/memory-store.ts";
+import { openPostgresStore } from "../../../../engine/store/postgres/open-postgres.ts";
 import { ANA, BEN, fact, type RigOptions, refTo, text } from "../../../contract/rig.ts";
 import { type PostgresServer, startPostgres, whyWithoutPostgres } from "../../../postgres/server.ts";
 import { withCutter } from "./cutter.ts";
@@ -64,6 +65,35 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       ]);
       expect((await store.history(refTo("fact-0"))).map(({ value }) => text(value))).toEqual(["value 0"]);
       expect(text((await store.get(refTo("fact-0")))?.value)).toBe("value 8");
+    }),
+  );
+
+  test(
+    "the keys that were written since are found by the index, also if the table was small when they were first looked for",
+    onServer(async ({ options, schema }) => {
+      const store = await openPostgresStore({ ...options, connections: 1 });
+      const judged = async (key: string, since: Revision): Promise<Revision> => {
+        const put = await store.put(fact(key, "x"), {
+          keysSince: { revision: since, judge: () => undefined },
+        });
+        return put.entry.revision;
+      };
+      let last = (await store.put(fact("first", "x"))).entry.revision;
+      for (let n = 0; n < 10; n += 1) last = await judged(`small-${n}`, last - 1);
+      for (let batch = 0; batch < 10; batch += 1)
+        await store.putMany(Array.from({ length: 300 }, (_, n) => fact(`grown-${batch}-${n}`, "x")));
+      last = (await store.put(fact("grown", "x"))).entry.revision;
+      for (let n = 0; n < 40; n += 1) last = await judged(`large-${n}`, last - 1);
+      await store.close(); // tells the server's statistics
+      const tuples = async () => {
+        const [row] = await server.query(
+          "SELECT n_tup_ins, seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'entries'",
+          [schema],
+        );
+        return { inserted: Number(row?.n_tup_ins), read: Number(row?.read) };
+      };
+      await vi.waitFor(async () => expect((await tuples()).inserted).toBeGreaterThan(3_000), 10_000);
+      expect((await tuples()).read).toBeLessThan(3_000);
     }),
   );
 
