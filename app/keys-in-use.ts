@@ -42,8 +42,8 @@ export class KeysInUse {
   readonly #store: MemoryStore;
   readonly #clock: () => number;
   readonly #known = new BoundedMap<Namespace, Known>(MOST_KEYS, { weigh: ({ looks }) => looks.size + 1 });
-  readonly #followings = new Map<Namespace, Promise<Known>>();
-  readonly #readings = new Map<Namespace, Promise<Known>>();
+  /** By stores, while it goes on. */
+  readonly #catchingUp = new Map<Namespace, Promise<Known>>();
 
   /** @param clock monotonic milliseconds */
   constructor(store: MemoryStore, clock = systemClock.now) {
@@ -53,12 +53,12 @@ export class KeysInUse {
 
   /** Throws `invalid_input` for a new key that looks like another one of this memory, whoever stored that. */
   async refuseLookalike(namespace: Namespace, key: string): Promise<void> {
-    await this.#free(namespace, key, { follows: true });
+    await this.#free(namespace, key, await this.#catchUp(namespace));
   }
 
   /** The same for a store, which judges the keys that were written since in its own transaction. */
   async toStore(namespace: Namespace, key: string): Promise<KeyToStore> {
-    const known = await this.#free(namespace, key, { follows: false });
+    const known = await this.#free(namespace, key, await this.#recent(namespace));
     return {
       keysSince: keysSince(known, key),
       stored: (revision) => {
@@ -70,21 +70,29 @@ export class KeysInUse {
     };
   }
 
-  async #free(namespace: Namespace, key: string, { follows }: { readonly follows: boolean }): Promise<Known> {
-    const known = this.#known.get(namespace);
-    const isRecent = known !== undefined && this.#clock() - known.followedAt < FOLLOWED_EVERY_MS;
-    const followed =
-      isRecent && !follows
-        ? known
-        : await once(this.#followings, namespace, () => this.#catchUp(namespace, known));
+  async #free(namespace: Namespace, key: string, known: Known): Promise<Known> {
     // The other key may be gone since it was read.
-    const isFree = followed.looks.lookalikeOf(key) === undefined;
-    const current = isFree ? followed : await once(this.#readings, namespace, () => this.#read(namespace));
+    const isFree = known.looks.lookalikeOf(key) === undefined;
+    const current = isFree ? known : await this.#read(namespace);
     current.looks.refuseLookalike(key);
     return current;
   }
 
-  async #catchUp(namespace: Namespace, known: Known | undefined): Promise<Known> {
+  /** Catches up once for all stores of one moment: each judges itself what was written since. */
+  async #recent(namespace: Namespace): Promise<Known> {
+    const known = this.#known.get(namespace);
+    if (known !== undefined && this.#clock() - known.followedAt < FOLLOWED_EVERY_MS) return known;
+    const running =
+      this.#catchingUp.get(namespace) ??
+      this.#catchUp(namespace).finally(() => {
+        this.#catchingUp.delete(namespace);
+      });
+    this.#catchingUp.set(namespace, running);
+    return running;
+  }
+
+  async #catchUp(namespace: Namespace): Promise<Known> {
+    const known = this.#known.get(namespace);
     const followed = known && (await this.#follow(namespace, known));
     return followed ?? this.#read(namespace);
   }
@@ -109,21 +117,6 @@ export class KeysInUse {
     this.#known.set(namespace, known);
     return known;
   }
-}
-
-/** One for all who need it at a time: each store judges itself what was written since it began. */
-function once(
-  running: Map<Namespace, Promise<Known>>,
-  namespace: Namespace,
-  begin: () => Promise<Known>,
-): Promise<Known> {
-  const one =
-    running.get(namespace) ??
-    begin().finally(() => {
-      running.delete(namespace);
-    });
-  running.set(namespace, one);
-  return one;
 }
 
 /** Refuses the key when one that was written after the cursor looks like it; the looks of all before are known. */

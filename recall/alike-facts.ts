@@ -1,7 +1,7 @@
 /**
  * Finds the facts that are about the same thing as a new one, which may correct them.
  *
- * Much less than a search does: what a store waits for must be quick, and the order of a search's sure hits tells nothing more here.
+ * A store waits for this, so it leaves out what only a search's answer needs: the rest of the score, and the verdicts.
  */
 import { type Query, readQuery } from "./analysis/query.ts";
 import { Claim, type FactText } from "./claims.ts";
@@ -10,7 +10,13 @@ import { claimOfHit } from "./hit-conflicts.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { LexicalSearch } from "./lexical/lexical-search.ts";
-import { bestPerDocument, nearestByChance, type PassageSimilarities, type RankedPassage } from "./scoring.ts";
+import {
+  bestPerDocument,
+  nearestByChance,
+  type PassageSimilarities,
+  passageText,
+  type RankedPassage,
+} from "./scoring.ts";
 import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
 import { alikeTo, topicOf } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
@@ -41,7 +47,7 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
     const { document } = one;
     if (!wanted.isOther(document)) continue;
     const deviations = deviationsOf(one, meant);
-    if (!isAlike(topicOf(textOf(one), stem), deviations)) continue;
+    if (!isAlike(topicOf(passageText(one), stem), deviations)) continue;
     const contradicts = (): boolean => {
       claim ??= new Claim(fact, stem);
       return contradict(claim, claimOfHit(one, stem), deviations);
@@ -53,10 +59,6 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
     found.push({ key, updatedAt, text, isSame, contradicts });
   }
   return found;
-}
-
-function textOf({ document, passage }: RankedPassage): string {
-  return document.content.slice(passage.start, passage.end);
 }
 
 /** By their share of the value's words, or by their meaning if that is nearer. */

@@ -6,7 +6,7 @@ import { termOf } from "./analysis/english.ts";
 import { Claim, type Stem } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import type { ScoredCandidate } from "./scoring.ts";
+import { passageText, type ScoredCandidate } from "./scoring.ts";
 import { textOf } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -144,11 +144,8 @@ function claimLazily(one: ScoredCandidate, stem: Stem): () => Claim {
   };
 }
 
-export function claimOfHit(
-  { document, passage }: Pick<ScoredCandidate, "document" | "passage">,
-  stem?: Stem,
-): Claim {
-  return new Claim({ key: document.key, value: document.content.slice(passage.start, passage.end) }, stem);
+export function claimOfHit(hit: Pick<ScoredCandidate, "document" | "passage">, stem?: Stem): Claim {
+  return new Claim({ key: hit.document.key, value: passageText(hit) }, stem);
 }
 
 /** By its number, how telling each term is in this memory. */

@@ -32,6 +32,7 @@ import {
   bestPerDocument,
   type Features,
   type PassageSimilarities,
+  passageText,
   type ScoredCandidate,
   scoreCandidates,
 } from "./scoring.ts";
@@ -285,10 +286,11 @@ function reason(why: string | undefined): { readonly reason?: string } {
   return why === undefined ? {} : { reason: why };
 }
 
-function hitOf({ document, passage, score, features }: ScoredCandidate, explain: boolean): RecallHit {
+function hitOf(one: ScoredCandidate, explain: boolean): RecallHit {
+  const { document, passage, score, features } = one;
   const { kind, docid, path, title, category, key, createdAt, updatedAt, writer } = document;
   const expiresAt = document.expiresAt === Number.POSITIVE_INFINITY ? undefined : document.expiresAt;
-  const snippet = document.content.slice(passage.start, passage.end);
+  const snippet = passageText(one);
   const { startLine, endLine } = passage;
   const found = { kind, docid, path, title, score, snippet, startLine, endLine, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };

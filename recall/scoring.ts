@@ -165,7 +165,7 @@ function withLacking(
   return weighed.map((one) => {
     if (!read.has(one)) return one;
     const isAbout = wordsIn(one.document, index, sameAs);
-    const { owner, answer, noun, matter, ofAsker } = judge(textOf(one), isAbout);
+    const { owner, answer, noun, matter, ofAsker } = judge(passageText(one), isAbout);
     const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
     const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
     return { ...one, features, ...sums(features) };
@@ -180,7 +180,7 @@ function toRead(weighed: readonly Weighed[], sureFrom: number): ReadonlySet<Weig
   ]);
 }
 
-function textOf({ document, passage }: Weighed): string {
+export function passageText({ document, passage }: Pick<Weighed, "document" | "passage">): string {
   return document.content.slice(passage.start, passage.end);
 }
 

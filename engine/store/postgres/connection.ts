@@ -9,8 +9,9 @@ import { bytesOf, prepared, type SqlValue } from "./sql.ts";
 const LOCK_CLASS = 0x48444d4d;
 
 const BEGIN = {
-  // A writer has locked the subject first, and each statement then sees what was committed before.
-  write: "BEGIN ISOLATION LEVEL READ COMMITTED",
+  // A writer has locked the subject first, and each statement then sees what was committed before. Each is planned for its values: a
+  // plan that was kept from when a table was small would read all of it, until the server gathers statistics.
+  write: "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL plan_cache_mode = force_custom_plan",
   // All statements see the same snapshot.
   read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 };
@@ -76,14 +77,6 @@ export class Connection {
   /** Sent at once, after earlier statements. */
   query(sql: string, values: readonly SqlValue[] = []): Promise<readonly StoredRow[]> {
     return this.#send({ ...prepared(sql), values: [...values] });
-  }
-
-  /**
-   * The same, planned for these values. A prepared plan is kept: one that was made while a table was small reads all of it when it
-   * has grown, until the server gathers statistics.
-   */
-  queryOnce(sql: string, values: readonly SqlValue[]): Promise<readonly StoredRow[]> {
-    return this.#send({ text: prepared(sql).text, values: [...values] });
   }
 
   /** Our own SQL without values: one or several statements. */

@@ -36,7 +36,7 @@ export function valuesOfRow(cells: readonly Cell[]): readonly SqlValue[] {
 
 /** Selects entries with the contract's types; `rest` is order and limit. */
 export async function selectEntries(
-  connection: Pick<Connection, "query">,
+  connection: Connection,
   columns: string,
   { sql, values }: Condition,
   rest: Condition = { sql: "", values: [] },

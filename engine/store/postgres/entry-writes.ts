@@ -69,12 +69,7 @@ export async function judgeKeys(
   if (!mustJudgeKeys(keysSince, writing.of(namespace).newestSeq)) return;
   const written = { sql: "seq > ? AND origin = 'fact'", values: [keysSince.revision] };
   const meant = all([namespaceCondition(namespace), liveCondition(writing.now), written]);
-  const { connection } = writing;
-  const rows = await selectEntries(
-    { query: (sql, values = []) => connection.queryOnce(sql, values) },
-    "key",
-    meant,
-  );
+  const rows = await selectEntries(writing.connection, "key", meant);
   keysSince.judge(rows.map(({ key }) => `${key}`));
 }
 
