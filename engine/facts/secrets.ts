@@ -49,18 +49,25 @@ function plainText(text: string): string {
 }
 
 async function kindByRules(text: string): Promise<string | undefined> {
-  // 130 kB that a process without writes does not need.
-  const { rules } = await import("@secretlint/secretlint-rule-preset-recommend");
+  rules ??= loadRules();
   let kind: string | undefined;
   const context = contextFor((found) => {
     kind ??= found;
   });
   const source = sourceOf(text);
-  for (const rule of rules.filter(({ meta }) => meta.id !== OBEYS_COMMENTS)) {
+  for (const rule of await rules) {
     await rule.create(context, {}).file?.(source);
     if (kind !== undefined) return kind;
   }
   return undefined;
+}
+
+let rules: ReturnType<typeof loadRules> | undefined;
+
+/** 130 kB that a process without writes does not need. */
+async function loadRules() {
+  const preset = await import("@secretlint/secretlint-rule-preset-recommend");
+  return preset.rules.filter(({ meta }) => meta.id !== OBEYS_COMMENTS);
 }
 
 /** A rule's message quotes its match, so messages are never built. */
