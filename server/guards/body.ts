@@ -26,6 +26,11 @@ export function isRead(c: Context<ServerEnv>): boolean {
 
 export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   if (isRead(c)) return next(); // no route reads a body there, and accessing it would create one
+  const length = c.req.header("content-length");
+  if (length !== undefined && c.req.header("transfer-encoding") === undefined) {
+    if (Number(length) > MOST_BODY_BYTES) refuseLarge();
+    return next(); // without a stream, which the middleware would create for every body
+  }
   let isWithin = false;
   try {
     return await bounded(c, () => {
@@ -38,18 +43,12 @@ export const limitBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
   }
 };
 
-const bounded = bodyLimit({
-  maxSize: MOST_BODY_BYTES,
-  onError: () => {
-    throw new HelmdeckError(
-      "too_large",
-      `The body may have at most ${MOST_BODY_BYTES} bytes; send less at a time.`,
-      {
-        details: { limitBytes: MOST_BODY_BYTES },
-      },
-    );
-  },
-});
+const bounded = bodyLimit({ maxSize: MOST_BODY_BYTES, onError: refuseLarge });
+
+function refuseLarge(): never {
+  const message = `The body may have at most ${MOST_BODY_BYTES} bytes; send less at a time.`;
+  throw new HelmdeckError("too_large", message, { details: { limitBytes: MOST_BODY_BYTES } });
+}
 
 /** Sets the parsed body as `body`; undefined if the request has none. A POST must have a body, except for a run without input. */
 export const parseBody: MiddlewareHandler<ServerEnv> = async (c, next) => {
