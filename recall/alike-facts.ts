@@ -3,7 +3,7 @@
  *
  * A store waits for this, so it leaves out what only a search's answer needs: the rest of the score, and the verdicts.
  */
-import { type Query, readQuery } from "./analysis/query.ts";
+import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { Claim, type FactText } from "./claims.ts";
 import { contradict } from "./conflicts.ts";
 import { claimOfHit } from "./hit-conflicts.ts";
@@ -18,7 +18,7 @@ import {
   type RankedPassage,
 } from "./scoring.ts";
 import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
-import { alikeTo, topicOf } from "./topic.ts";
+import { alikeTo, type Topic, topicOf } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** The best by words, and the best by meaning, of those that may be about the same thing. */
@@ -37,12 +37,12 @@ export interface AlikeQuery {
 export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
   const { index, meant, wanted } = query;
   const stem = (word: string): string => index.termOf(word);
-  const read = readQuery(fact.value);
-  const isAlike = alikeTo(topicOf(read.text, stem));
+  const topic = topicOf(fact.value.slice(0, ANSWER_LIMITS.queryCharacters), stem);
+  const isAlike = alikeTo(topic);
   let claim: Claim | undefined;
   let left = wanted.limit;
   const found: AlikeFact[] = [];
-  for (const one of closest(read, query)) {
+  for (const one of closest(topic, query)) {
     if (left === 0) break;
     const { document } = one;
     if (!wanted.isOther(document)) continue;
@@ -62,9 +62,9 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
 }
 
 /** By their share of the value's words, or by their meaning if that is nearer. */
-function closest(read: Query, { lexical, index, meant, now }: AlikeQuery): readonly RankedPassage[] {
+function closest(topic: Topic, { lexical, index, meant, now }: AlikeQuery): readonly RankedPassage[] {
   const near = [...(meant?.nearness.keys() ?? [])].slice(0, LOOKED_AT);
-  const shares = lexical.closest(read, index, LOOKED_AT, near);
+  const shares = lexical.closest(topic, index, LOOKED_AT, near);
   const chance = nearestByChance(meant?.passages ?? 0);
   const ranked: RankedPassage[] = [];
   for (const [unit, share] of shares) {

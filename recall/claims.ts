@@ -1,12 +1,11 @@
 /** What is read of a fact once, to compare it with many: what it is about, and what it says of it. */
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { isRole } from "./analysis/asked.ts";
-import { CONTENT_WORD } from "./analysis/commonness.ts";
 import { termOf } from "./analysis/english.ts";
 import { readValues, type Values } from "./analysis/values.ts";
 import { fold, placedRunsOf } from "./analysis/words.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
-import { type Readings, readingsOf, type Topic, type TopicWord, topicOf } from "./topic.ts";
+import { isTelling, type Readings, readingsOf, type Topic, type TopicWord, topicOf } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** The term of a folded word. */
@@ -236,10 +235,6 @@ function aspectsIn(text: string): ReadonlySet<string> {
 
 export function opposite(side: string): string {
   return side.endsWith("-") ? side.replace("-", "+") : side.replace("+", "-");
-}
-
-export function isTelling({ weight }: TopicWord): boolean {
-  return weight === CONTENT_WORD;
 }
 
 export function termsOf(words: readonly TopicWord[]): readonly string[] {

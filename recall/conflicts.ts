@@ -7,9 +7,9 @@
  */
 import { CONTENT_WORD } from "./analysis/commonness.ts";
 import type { Values } from "./analysis/values.ts";
-import { type Claim, isTelling, opposite, termsOf, VERBS } from "./claims.ts";
+import { type Claim, opposite, termsOf, VERBS } from "./claims.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
-import { subjectOf, type TopicWord, weightsInCommon } from "./topic.ts";
+import { isTelling, subjectOf, type TopicWord, weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export type Relation = "contradict" | "same" | "near" | "none";

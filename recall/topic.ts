@@ -101,9 +101,14 @@ export function weightsInCommon(topic: Topic, readings: Readings, other: Topic):
   return closest;
 }
 
+/** No everyday word. */
+export function isTelling({ weight }: TopicWord): boolean {
+  return weight === CONTENT_WORD;
+}
+
 /** "vim" in "we use vim". */
 export function subjectOf<Word extends TopicWord>(topic: readonly Word[]): Word | undefined {
-  return topic.find(({ weight }) => weight === CONTENT_WORD) ?? topic[0];
+  return topic.find(isTelling) ?? topic[0];
 }
 
 function weightOf(topic: Topic): number {

@@ -164,7 +164,7 @@ const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+
  *
  * Whether some character belongs to a script without spaces. Korean counts: it has spaces, but its words carry endings.
  */
-function hasUnspaced(text: string): boolean {
+export function hasUnspaced(text: string): boolean {
   return ANY_UNSPACED.test(text);
 }
 

@@ -1,7 +1,8 @@
 /** Turns a query into weighted concepts: the terms of this namespace that may answer each word. */
 import { otherTermOf } from "../analysis/english.ts";
 import type { Query, WordRole } from "../analysis/query.ts";
-import { pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
+import { hasUnspaced, pairsAndSingles, umlautSpellings, type Word } from "../analysis/words.ts";
+import { isTelling, type Topic } from "../topic.ts";
 import { WEIGHTS } from "../weights.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { synonymsOf } from "./synonyms.ts";
@@ -18,13 +19,17 @@ interface ConceptTerm {
   readonly quality: number;
 }
 
-export interface Concept {
+/** What finds passages. */
+export interface WeightedTerms {
   /** Empty when the word is not in the namespace. */
   readonly terms: readonly ConceptTerm[];
   /** Synonyms: weaker evidence, without effect on the share. */
   readonly synonyms: readonly ConceptTerm[];
   /** Share of the query's weight: rarity times the word's own weight. */
   readonly share: number;
+}
+
+export interface Concept extends WeightedTerms {
   /** Word position in the query. */
   readonly position: number;
   /** A name, number or identifier: a document about another one is no answer. */
@@ -52,9 +57,34 @@ export function analyseQuery(query: Query, index: LexicalIndex): readonly Concep
     const terms = known.length > 0 || lookUps === 0 ? known : relatedOf(word, index);
     if (known.length === 0) lookUps -= 1;
     const weight = word.commonness * rarity(terms, index);
-    return { word, terms, synonyms: synonymTerms(word, index), weight };
+    const synonyms = word.isName ? [] : synonymTerms(word.spellings, index); // names have none
+    return { word, terms, synonyms, weight };
   });
-  return shared(distinct(weighed).slice(0, MOST_CONCEPTS));
+  const kept = distinct(weighed).slice(0, MOST_CONCEPTS);
+  const hasTelling = kept.some(({ word }) => word.isTelling);
+  return shared(kept, hasTelling).map(({ word, terms, synonyms, share }) => {
+    return { terms, synonyms, share, position: word.position, isName: word.isName };
+  });
+}
+
+/** The same for a topic, as topics are compared with each other: by its words and their synonyms. */
+export function conceptsOf(topic: Topic, index: LexicalIndex): readonly WeightedTerms[] {
+  const weighed = topic.slice(0, MOST_CONCEPTS).map((word) => {
+    const terms = numbersOf(word.terms.flatMap(indexedTermsOf), index);
+    const synonyms = synonymTerms(word.terms, index);
+    return { terms, synonyms, weight: word.weight * rarity(terms, index) };
+  });
+  return shared(weighed, topic.some(isTelling));
+}
+
+/** A topic has a whole run of a script without spaces, and an index its pairs. */
+function indexedTermsOf(term: string): readonly string[] {
+  return hasUnspaced(term) ? termsOfRun(term) : [term];
+}
+
+function termsOfRun(run: string): readonly string[] {
+  const { pairs, singles } = pairsAndSingles(run);
+  return pairs.length > 0 ? pairs : singles;
 }
 
 interface WeighedWord {
@@ -64,14 +94,15 @@ interface WeighedWord {
   readonly weight: number;
 }
 
-function shared(weighed: readonly WeighedWord[]): readonly Concept[] {
+function shared<One extends { readonly weight: number }>(
+  weighed: readonly One[],
+  hasTelling: boolean,
+): readonly (One & { readonly share: number })[] {
   const sum = weighed.reduce((total, { weight }) => total + weight, 0);
   if (sum === 0) return [];
   // Everyday words alone, as in "where do I live", never make a whole question.
-  const total = weighed.some(({ word }) => word.isTelling) ? sum : sum / WEIGHTS.words.everyday;
-  return weighed.map(({ word, terms, synonyms, weight }) => {
-    return { terms, synonyms, share: weight / total, position: word.position, isName: word.isName };
-  });
+  const total = hasTelling ? sum : sum / WEIGHTS.words.everyday;
+  return weighed.map((one) => ({ ...one, share: one.weight / total }));
 }
 
 function queryWords({ words, roles }: Query, index: LexicalIndex): readonly QueryWord[] {
@@ -103,8 +134,7 @@ function termsOfWord(
 }
 
 function pairsOf(word: Word, { dateTerm: _, ...role }: WordRole): readonly QueryWord[] {
-  const { pairs, singles } = pairsAndSingles(word.text);
-  const terms = pairs.length > 0 ? pairs : singles;
+  const terms = termsOfRun(word.text);
   const commonness = role.commonness / terms.length;
   return terms.map((term) => ({ ...role, spellings: [term], parts: [], commonness, isName: false }));
 }
@@ -124,10 +154,14 @@ function splitUnknownName(word: QueryWord, index: LexicalIndex): readonly QueryW
 }
 
 function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
-  const numbers = word.spellings.flatMap((spelling) => index.terms.numberOf(spelling) ?? []);
-  const terms = [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
+  const terms = numbersOf(word.spellings, index);
   const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
   return date === undefined ? terms : [...terms, { term: date, quality: WEIGHTS.words.date }];
+}
+
+function numbersOf(terms: readonly string[], index: LexicalIndex): readonly ConceptTerm[] {
+  const numbers = terms.flatMap((term) => index.terms.numberOf(term) ?? []);
+  return [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
 }
 
 function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
@@ -135,10 +169,8 @@ function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[]
   return related.map((term) => ({ term, quality: WEIGHTS.words.related }));
 }
 
-/** Names have no synonyms. */
-function synonymTerms({ spellings, isName }: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
-  if (isName) return [];
-  const synonyms = new Map(spellings.flatMap((spelling) => [...synonymsOf(spelling)]));
+function synonymTerms(terms: readonly string[], index: LexicalIndex): readonly ConceptTerm[] {
+  const synonyms = new Map(terms.flatMap((term) => [...synonymsOf(term)]));
   return [...synonyms].flatMap(([synonym, { closeness: quality }]) => {
     const term = index.terms.numberOf(synonym);
     return term === undefined ? [] : [{ term, quality }];

@@ -1,6 +1,6 @@
 /** First pass: walks the postings of the query's terms once and selects the units for a closer look. */
 import { WEIGHTS } from "../weights.ts";
-import type { Concept } from "./analyse-query.ts";
+import type { WeightedTerms } from "./analyse-query.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, unitOf } from "./terms.ts";
 
@@ -23,7 +23,7 @@ export class CandidateScores {
   }
 
   /** Clears the last query's sums and computes new ones. */
-  fill(concepts: readonly Concept[], index: LexicalIndex): void {
+  fill(concepts: readonly WeightedTerms[], index: LexicalIndex): void {
     this.#reset(index.unitEnd);
     for (const number of walked(concepts, index)) {
       const concept = concepts[number];
@@ -111,7 +111,7 @@ function bucketOf(sum: number): number {
 }
 
 /** Indexes of the concepts to walk. */
-function walked(concepts: readonly Concept[], index: LexicalIndex): readonly number[] {
+function walked(concepts: readonly WeightedTerms[], index: LexicalIndex): readonly number[] {
   const sizes = concepts.map((concept) => sizeOf(concept, index));
   const all = [...sizes.keys()].filter((number) => (sizes[number] ?? 0) > 0);
   if (index.unitEnd < SMALL) return all;
@@ -119,7 +119,7 @@ function walked(concepts: readonly Concept[], index: LexicalIndex): readonly num
   return rare.length > 0 ? rare : all;
 }
 
-function sizeOf({ terms, synonyms }: Concept, index: LexicalIndex): number {
+function sizeOf({ terms, synonyms }: WeightedTerms, index: LexicalIndex): number {
   let size = 0;
   for (const { term } of terms) size += index.terms.documentCount(term);
   for (const { term } of synonyms) size += index.terms.documentCount(term);

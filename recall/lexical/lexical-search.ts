@@ -1,7 +1,8 @@
 /** Keyword search over one namespace's index: finds candidate passages and their word features. */
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Query } from "../analysis/query.ts";
-import { analyseQuery } from "./analyse-query.ts";
+import type { Topic } from "../topic.ts";
+import { analyseQuery, conceptsOf } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor, Matches, type WordFeatures } from "./candidate-features.ts";
 import { CandidateScores } from "./candidate-scores.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
@@ -54,14 +55,14 @@ export class LexicalSearch {
     return candidates;
   }
 
-  /** As many passages as asked for with the highest sums of BM25 over the query's words, and those that are named. */
+  /** As many passages as asked for with the highest sums of BM25 over the topic's words, and those that are named. */
   closest(
-    query: Query,
+    topic: Topic,
     index: LexicalIndex,
     count: number,
     others: readonly number[],
   ): ReadonlyMap<number, number> {
-    this.#scores.fill(index.documentCount === 0 ? [] : analyseQuery(query, index), index);
+    this.#scores.fill(index.documentCount === 0 ? [] : conceptsOf(topic, index), index);
     const units = [...this.#scores.best(count), ...others];
     return new Map(units.map((unit) => [unit, this.#scores.sumOf(unit)]));
   }

@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { madeFact } from "../../bench/search/made-facts.ts";
 import { readPairs } from "../../bench/sets/pairs-set.ts";
-import { readQuery } from "../../recall/analysis/query.ts";
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { Claim, type FactText } from "../../recall/claims.ts";
 import { relationOf } from "../../recall/conflicts.ts";
-import { analyseQuery, type Concept } from "../../recall/lexical/analyse-query.ts";
+import { conceptsOf, type WeightedTerms } from "../../recall/lexical/analyse-query.ts";
 import { FIELD_COUNTS } from "../../recall/lexical/candidate-scores.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { unitOf } from "../../recall/lexical/terms.ts";
 import { bestPerDocument, type RankedPassage } from "../../recall/scoring.ts";
-import { alikeTo, topicOf } from "../../recall/topic.ts";
+import { alikeTo, type Topic, topicOf } from "../../recall/topic.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
@@ -120,8 +120,9 @@ function indexOf(facts: readonly FactSketch[]): LexicalIndex {
 }
 
 function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
-  const isAlike = alikeTo(topicOf(readQuery(added.value).text));
-  const alike = closest(index, added.value)
+  const topic = topicOf(added.value.slice(0, ANSWER_LIMITS.queryCharacters));
+  const isAlike = alikeTo(topic);
+  const alike = closest(index, topic)
     .filter(({ document }) => document.expiresAt > NOW && isOther(document))
     .map((one) => ({ key: one.document.key, text: textOf(one), whole: bodyOf(one) }))
     .filter(({ text }) => isAlike(topicOf(text)));
@@ -146,8 +147,8 @@ function textOf({ document, passage }: RankedPassage): string {
 }
 
 /** The 50 passages with the highest BM25; of each document its best. Expired ones still take a place. */
-function closest(index: LexicalIndex, value: string): readonly RankedPassage[] {
-  const concepts = analyseQuery(readQuery(value), index);
+function closest(index: LexicalIndex, topic: Topic): readonly RankedPassage[] {
+  const concepts = conceptsOf(topic, index);
   const scored = Array.from({ length: index.unitEnd }, (_, unit) => unit)
     .map((unit) => ({ unit, score: bm25(index, unit, concepts) }))
     .filter(({ score }) => score > 0)
@@ -161,7 +162,7 @@ function closest(index: LexicalIndex, value: string): readonly RankedPassage[] {
   );
 }
 
-function bm25(index: LexicalIndex, unit: number, concepts: readonly Concept[]): number {
+function bm25(index: LexicalIndex, unit: number, concepts: readonly WeightedTerms[]): number {
   const { saturation, lengthNorm } = WEIGHTS.bm25;
   const length = index.bodyLength(unit) / index.meanBodyLength;
   const has = new Map([...index.postingsOfUnit(unit)].map((posting) => [unitOf(posting), posting & 255]));
