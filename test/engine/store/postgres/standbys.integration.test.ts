@@ -97,6 +97,8 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server with a standby"
   describe("a standby takes over while its former primary still runs", () => {
     /** All existing connections may be reading at once; the fourth is new. */
     const CONNECTED = [1, 2, 3];
+    /** Longer than a takeover takes on a busy machine: until then, calls are held up. */
+    const PATIENT = { busyTimeoutMs: 20_000, statementTimeoutMs: 20_000 };
 
     /** Connects a store through the proxy just before the takeover, when the standby lacks the fact `lost`. */
     async function withTakeover(
@@ -112,7 +114,7 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server with a standby"
     ): Promise<void> {
       await using primary = await startPostgres();
       await makeRoles(primary);
-      await withCutter(primary, async (rig, cutter) => {
+      const runWith = async (rig: PostgresRig & { readonly store: Served }, cutter: Cutter) => {
         const { store } = rig;
         await store.put(fact("a", "1"));
         const standby = await primary.startStandby();
@@ -124,7 +126,8 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server with a standby"
           cutter.turnTo(standby.socketFolder);
         };
         await run({ store, rig, primary, standby, cutter, turn });
-      });
+      };
+      await withCutter(primary, runWith, PATIENT);
     }
 
     /** Blocks all reads of the primary's entries until the returned function is called. */
