@@ -109,19 +109,26 @@ export interface Turn {
   readonly text: string;
 }
 
-/** Runs one agent turn to its end. If it fails, throws with everything that OpenClaw reports about it. */
+/** On a slow machine OpenClaw may clean up an agent's idle database when a turn begins; if that fails, so does the turn. */
+const OPENCLAWS_OWN_FAILURE = "Agent database cleanup failed";
+
+/**
+ * Runs one agent turn to its end, and once more after OpenClaw's own failure. If it fails otherwise, throws with everything that
+ * OpenClaw reports about it.
+ */
 export async function agentTurn(
   openclaw: OpenClawClient,
   turn: { readonly message: string; readonly sessionKey: string; readonly agentId?: string },
 ): Promise<Turn> {
-  const { agentId = "main", ...asked } = turn;
-  const accepted = await openclaw.rpc("agent", {
-    agentId,
-    ...asked,
-    deliver: false,
-    idempotencyKey: randomUUID(),
+  const say = async (): Promise<Turn> => {
+    const asked = { agentId: "main", ...turn, deliver: false, idempotencyKey: randomUUID() };
+    const accepted = await openclaw.rpc("agent", asked);
+    return endOfRun(openclaw, String(member(accepted, "runId")));
+  };
+  return say().catch((error: unknown) => {
+    if (error instanceof Error && error.message.includes(`"error":"${OPENCLAWS_OWN_FAILURE}"`)) return say();
+    throw error;
   });
-  return endOfRun(openclaw, String(member(accepted, "runId")));
 }
 
 /** Waits for a running turn, such as a sub-agent's. Throws like {@link agentTurn}. */
