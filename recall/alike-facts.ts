@@ -18,7 +18,7 @@ import {
   type RankedPassage,
 } from "./scoring.ts";
 import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
-import { alikeTo, type Topic, topicOf } from "./topic.ts";
+import { alikeTo, type Topic, topicBySeparateWords } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** The best by words, and the best by meaning, of those that may be about the same thing. */
@@ -37,7 +37,7 @@ export interface AlikeQuery {
 export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFact[] {
   const { index, meant, wanted } = query;
   const stem = (word: string): string => index.termOf(word);
-  const topic = topicOf(fact.value.slice(0, ANSWER_LIMITS.queryCharacters), stem);
+  const topic = topicBySeparateWords(fact.value.slice(0, ANSWER_LIMITS.queryCharacters), stem);
   const isAlike = alikeTo(topic);
   let claim: Claim | undefined;
   let left = wanted.limit;
@@ -47,7 +47,7 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
     const { document } = one;
     if (!wanted.isOther(document)) continue;
     const deviations = deviationsOf(one, meant);
-    if (!isAlike(topicOf(passageText(one), stem), deviations)) continue;
+    if (!isAlike(topicBySeparateWords(passageText(one), stem), deviations)) continue;
     const contradicts = (): boolean => {
       claim ??= new Claim(fact, stem);
       return contradict(claim, claimOfHit(one, stem), deviations);

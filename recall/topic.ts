@@ -6,7 +6,7 @@
  */
 import { CONTENT_WORD, commonnessOf } from "./analysis/commonness.ts";
 import { otherTermOf, termOf } from "./analysis/english.ts";
-import { wordsOf } from "./analysis/words.ts";
+import { separateWordsOf, type Word, wordsOf } from "./analysis/words.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -21,7 +21,18 @@ export type Topic = readonly TopicWord[];
 
 /** @param stem for many texts: one that keeps terms */
 export function topicOf(text: string, stem = termOf): Topic {
-  const words = wordsOf(text);
+  return topicOfWords(wordsOf(text), stem);
+}
+
+/**
+ * The same, by the dictionary words of scripts without spaces, too. Enough for texts about the same thing; what contradicts what is
+ * judged by rules that do not know these languages, and so by whole runs of them.
+ */
+export function topicBySeparateWords(text: string, stem = termOf): Topic {
+  return topicOfWords(separateWordsOf(text), stem);
+}
+
+function topicOfWords(words: readonly Word[], stem: (word: string) => string): Topic {
   const weights = commonnessOf(words.map((word) => word.text));
   const topic = new Map<string, TopicWord>();
   for (const [place, word] of words.entries()) {

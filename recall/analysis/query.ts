@@ -2,7 +2,7 @@
 import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "./commonness.ts";
 import { dateTermsOfQuery } from "./dates.ts";
-import { dictionaryWords, type Word, wordsOf } from "./words.ts";
+import { separateWordsOf, type Word } from "./words.ts";
 
 export interface Query {
   readonly text: string;
@@ -23,7 +23,7 @@ export interface WordRole {
 
 export function readQuery(text: string): Query {
   const query = text.slice(0, ANSWER_LIMITS.queryCharacters);
-  const words = wordsOf(query).flatMap(unspacedWords);
+  const words = separateWordsOf(query);
   const commonness = commonnessOf(words.map((word) => word.text));
   const dates = dateTermsOfQuery(words);
   const showsNames = canShowNames(words);
@@ -41,11 +41,6 @@ export function readQuery(text: string): Query {
 /** Whether the query has a content word; "what was that about" has none. */
 export function isDistinctive({ roles }: Query): boolean {
   return roles.some(({ commonness }) => commonness > 0);
-}
-
-function unspacedWords(word: Word): readonly Word[] {
-  if (!word.unspaced) return [word];
-  return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
 }
 
 /** Capitals mark names only when not every word has one, and not in German, where every noun does. */

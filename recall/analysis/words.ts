@@ -43,6 +43,17 @@ export function wordsOf(text: string): readonly Word[] {
   return runsOf(text).flatMap((run, number) => wordsOfRun(run, number));
 }
 
+/** The same, with the dictionary words of scripts without spaces. */
+export function separateWordsOf(text: string): readonly Word[] {
+  const words = wordsOf(text);
+  return words.some(({ unspaced }) => unspaced) ? words.flatMap(separated) : words;
+}
+
+function separated(word: Word): readonly Word[] {
+  if (!word.unspaced) return [word];
+  return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
+}
+
 /** The joined runs of a text, as written. */
 export function runsOf(text: string): readonly string[] {
   return text.match(RUN) ?? [];

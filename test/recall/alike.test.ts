@@ -11,7 +11,7 @@ import { FIELD_COUNTS } from "../../recall/lexical/candidate-scores.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { unitOf } from "../../recall/lexical/terms.ts";
 import { bestPerDocument, type RankedPassage } from "../../recall/scoring.ts";
-import { alikeTo, type Topic, topicOf } from "../../recall/topic.ts";
+import { alikeTo, type Topic, topicBySeparateWords } from "../../recall/topic.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
@@ -113,6 +113,25 @@ test("find what a new fact corrects or repeats, in other words too, among two th
   expect(shown).toBeGreaterThanOrEqual(75); // those of a whole search were as many
 });
 
+test.each([
+  ["会议室在四楼", "会议室在三楼"],
+  ["我的生日是四月六日", "我的生日是三月五日"],
+  ["会議室は四階にあります", "会議室は三階にあります"],
+  ["私は緑茶が嫌いです", "私は緑茶が好きです"],
+  ["회의실은 4층에 있다", "회의실은 3층에 있다"],
+  ["我家的猫叫咪咪", undefined],
+])("are found in scripts without spaces: %s", async (added, before) => {
+  const facts = [
+    ...["会议室在三楼", "我的生日是三月五日", "会議室は三階にあります", "私は緑茶が好きです"],
+    ...["회의실은 3층에 있다", "每周一早上九点开会", "나는 녹차를 좋아한다"],
+  ];
+  const recall = recallOf(
+    new WritableSource(facts.map((one, place) => ({ key: `fact-${place}`, value: one }))),
+  );
+  const [first] = await recall.alike(OWNER, { key: "new", value: added }, { limit: LIMIT, isOther });
+  expect(first?.text).toBe(before);
+});
+
 function indexOf(facts: readonly FactSketch[]): LexicalIndex {
   const index = new LexicalIndex();
   for (const one of facts) index.add(corpusEntry(one));
@@ -120,12 +139,12 @@ function indexOf(facts: readonly FactSketch[]): LexicalIndex {
 }
 
 function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
-  const topic = topicOf(added.value.slice(0, ANSWER_LIMITS.queryCharacters));
+  const topic = topicBySeparateWords(added.value.slice(0, ANSWER_LIMITS.queryCharacters));
   const isAlike = alikeTo(topic);
   const alike = closest(index, topic)
     .filter(({ document }) => document.expiresAt > NOW && isOther(document))
     .map((one) => ({ key: one.document.key, text: textOf(one), whole: bodyOf(one) }))
-    .filter(({ text }) => isAlike(topicOf(text)));
+    .filter(({ text }) => isAlike(topicBySeparateWords(text)));
   const others = alike.filter(({ whole }) => whole !== added.value);
   const last = others[LIMIT - 1];
   return (last === undefined ? alike : alike.slice(0, alike.indexOf(last) + 1)).map(
