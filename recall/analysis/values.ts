@@ -3,7 +3,7 @@
  * each in one notation: "half past six" is 6:30, two weeks are 14 days, "01.02." is February 1.
  */
 import { monthNamed } from "./dates.ts";
-import { fold } from "./words.ts";
+import { fold, withNumbersApart } from "./words.ts";
 
 /**
  * In one notation, by kind: `clock`, `date` and its `year of date`, `weekday`, `month`, `year`, `daytime`, `rate`, `ordinal`, the
@@ -27,7 +27,7 @@ type Reader = (match: readonly string[]) => readonly Found[] | undefined;
 
 export function readValues(text: string): ReadValues {
   const values = new Map<string, Set<string>>();
-  let rest = withDigits(text);
+  let rest = withDigits(withNumbersApart(text));
   for (const [pattern, read] of PATTERNS) {
     rest = rest.replace(pattern, (...match: (string | undefined)[]) => {
       const [whole = ""] = match;

@@ -168,6 +168,7 @@ export function umlautSpellings(word: string): readonly string[] {
 const UNSPACED_CLASS =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u30fc\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const ANY_UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, "u");
+const BESIDE_NUMBER = new RegExp(`(?<=[${UNSPACED_CLASS}])(?=\\d)|(?<=\\d)(?=[${UNSPACED_CLASS}])`, "gu");
 const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, "gu");
 
 /**
@@ -177,6 +178,11 @@ const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+
  */
 export function hasUnspaced(text: string): boolean {
   return ANY_UNSPACED.test(text);
+}
+
+/** "3楼" as "3 楼": in these scripts a number stands beside letters without being part of a name. */
+export function withNumbersApart(text: string): string {
+  return hasUnspaced(text) ? text.replace(BESIDE_NUMBER, " ") : text;
 }
 
 /** Splits "日本語text" into the part without spaces and the rest, in order. */

@@ -106,6 +106,13 @@ test("the same is said in other order and notation", () => {
   expect(between("the rent is 1,150 euros", "rent is due on the third")).toBe("near");
 });
 
+test("the same is not said with another number, also in scripts without spaces", () => {
+  expect(between("会议室在3楼", "会议室在4楼")).toBe("near");
+  expect(between("我的生日是3月5日", "我的生日是4月6日")).toBe("near");
+  expect(between("会議室は3階です", "会議室は4階です")).toBe("near");
+  expect(between("会议室在3楼", "会议室在 3 楼")).toBe("same");
+});
+
 describe("in the half of the set that is tuned on", () => {
   const pairs = readPairs().filter(({ half }) => half === "tune");
   const called = (label: string) =>
