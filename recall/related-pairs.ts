@@ -8,7 +8,7 @@ import { makeSlices } from "../engine/timing.ts";
 import type { Claim } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
 import { SharedWords } from "./shared-words.ts";
-import { weightsInCommon } from "./topic.ts";
+import { isTelling, weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export interface Sourced {
@@ -47,9 +47,26 @@ export async function relatedPairs(facts: readonly Sourced[]): Promise<readonly 
 
 function compared(one: Sourced, other: Sourced): RelatedPair["relation"] | undefined {
   const relation = relationOf(one.claim, other.claim);
-  if (relation === "contradict" || relation === "same") return relation;
-  const isNear = relation === "near" && one.source !== other.source && isNearCopy(one.claim, other.claim);
+  if (relation === "contradict") return relation;
+  if (relation === "same" && !saysMore(one.claim, other.claim)) return relation;
+  const isNear = relation !== "none" && one.source !== other.source && isNearCopy(one.claim, other.claim);
   return isNear ? "near" : undefined;
+}
+
+/**
+ * Each has a content word that the other lacks, and they share no value: "nginx proxies the billing service", and the search
+ * service. A search only puts the newer one first; here one would be offered in place of the other.
+ */
+function saysMore(one: Claim, other: Claim): boolean {
+  const sharesValue = [...one.values].some(([kind, values]) => {
+    return !values.isDisjointFrom(other.values.get(kind) ?? new Set());
+  });
+  return !sharesValue && hasOwnWord(one, other) && hasOwnWord(other, one);
+}
+
+function hasOwnWord(one: Claim, other: Claim): boolean {
+  const common = weightsInCommon(one.topic, one.readings, other.around);
+  return one.topic.some((word, place) => isTelling(word) && common[place] === 0);
 }
 
 /** Nearly all words of one are in the other, most of the other's in it, and no value of both differs. */

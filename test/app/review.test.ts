@@ -56,6 +56,16 @@ describe("a review", () => {
     expect(await look(memory)).toEqual([["duplicate", "standup/time", "standup"]]);
   });
 
+  test("does not take two facts that each have a word of their own for the same, unless they share a value", async () => {
+    const { memory } = await memoryWith(
+      { key: "proxy/billing", value: "nginx proxies the billing service" },
+      { key: "proxy/search", value: "nginx proxies the search service" },
+      { key: "port", value: "The dev server's port is 8081" },
+      { key: "port/again", value: "dev server listens on :8081" },
+    );
+    expect(await look(memory)).toEqual([["duplicate", "port/again", "port"]]);
+  });
+
   test("finds what contradicts each other, once for all copies of each side", async () => {
     const { memory } = await memoryWith(FRIDAYS, ALSO_FRIDAYS, { ...FRIDAYS, key: "copy" });
     expect(await look(memory)).toEqual([
