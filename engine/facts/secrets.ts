@@ -49,20 +49,20 @@ function plainText(text: string): string {
 }
 
 async function kindByRules(text: string): Promise<string | undefined> {
-  rules ??= loadRules();
+  rules ??= await loadRules(); // not the promise: a failed loading must be tried again
   let kind: string | undefined;
   const context = contextFor((found) => {
     kind ??= found;
   });
   const source = sourceOf(text);
-  for (const rule of await rules) {
+  for (const rule of rules) {
     await rule.create(context, {}).file?.(source);
     if (kind !== undefined) return kind;
   }
   return undefined;
 }
 
-let rules: ReturnType<typeof loadRules> | undefined;
+let rules: Awaited<ReturnType<typeof loadRules>> | undefined;
 
 /** 130 kB that a process without writes does not need. */
 async function loadRules() {

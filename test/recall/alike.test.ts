@@ -120,7 +120,7 @@ test.each([
   ["私は緑茶が嫌いです", "私は緑茶が好きです"],
   ["회의실은 4층에 있다", "회의실은 3층에 있다"],
   ["我家的猫叫咪咪", undefined],
-])("are found in scripts without spaces: %s", async (added, before) => {
+])("in Chinese, Japanese and Korean, to %s: %s", async (added, before) => {
   const facts = [
     ...["会议室在三楼", "我的生日是三月五日", "会議室は三階にあります", "私は緑茶が好きです"],
     ...["회의실은 3층에 있다", "每周一早上九点开会", "나는 녹차를 좋아한다"],

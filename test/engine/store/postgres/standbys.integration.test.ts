@@ -114,20 +114,23 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server with a standby"
     ): Promise<void> {
       await using primary = await startPostgres();
       await makeRoles(primary);
-      const runWith = async (rig: PostgresRig & { readonly store: Served }, cutter: Cutter) => {
-        const { store } = rig;
-        await store.put(fact("a", "1"));
-        const standby = await primary.startStandby();
-        await standby.stop();
-        await standby.leavePrimary();
-        await store.put(fact("lost", "with the primary"));
-        const turn = async () => {
-          await standby.start();
-          cutter.turnTo(standby.socketFolder);
-        };
-        await run({ store, rig, primary, standby, cutter, turn });
-      };
-      await withCutter(primary, runWith, PATIENT);
+      await withCutter(
+        primary,
+        async (rig, cutter) => {
+          const { store } = rig;
+          await store.put(fact("a", "1"));
+          const standby = await primary.startStandby();
+          await standby.stop();
+          await standby.leavePrimary();
+          await store.put(fact("lost", "with the primary"));
+          const turn = async () => {
+            await standby.start();
+            cutter.turnTo(standby.socketFolder);
+          };
+          await run({ store, rig, primary, standby, cutter, turn });
+        },
+        PATIENT,
+      );
     }
 
     /** Blocks all reads of the primary's entries until the returned function is called. */
