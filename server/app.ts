@@ -87,7 +87,7 @@ function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListen
   addTokensRoute(app, tokens);
   addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   const onFailure = (thrown: unknown) => logToolFailure(log, noteFailure(failures, thrown, undefined));
-  for (const mount of mounts) addMount(app, mount, onFailure);
+  for (const mount of mounts) addMount(app, mount, { onFailure, secrets: () => tokens?.secrets ?? [] });
 }
 
 /** Answers 405 with Allow for a wrong method, and OPTIONS with the list of methods. */

@@ -111,9 +111,9 @@ export class Tokens {
     this.#listener = listener;
   }
 
-  /** The secret that signs new tokens now; undefined before the first request. */
-  get signing(): KeyObject | undefined {
-    return this.#latest?.secrets[0];
+  /** Those of the rules in force, the one that signs new tokens first; none before the first request. */
+  get secrets(): readonly KeyObject[] {
+    return this.#latest?.secrets ?? [];
   }
 
   /** Like {@link verifyToken}. */

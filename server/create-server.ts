@@ -97,7 +97,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     metrics,
     log,
     callerName: (subject) => {
-      const signing = live.logsCallers === true ? tokens?.signing : undefined;
+      const signing = live.logsCallers === true ? tokens?.secrets[0] : undefined;
       return signing && hashedName(signing, subject);
     },
     now,

@@ -1,10 +1,13 @@
 /** Another protocol next to REST, with the same guards and authentication. */
+import type { KeyObject } from "node:crypto";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Caller, ServerEnv } from "./caller.ts";
 import { failures, jsonBody } from "./rest/rest-answers.ts";
 
 export interface MountedRequest {
   readonly caller: Caller;
+  /** Those of the server's tokens, the signing one first; none without authentication. */
+  readonly secrets: readonly KeyObject[];
   /** The JSON body, size-checked and parsed; undefined if there was none. The request's own body is already consumed. */
   readonly body: unknown;
   /** Takes what was thrown for each failure that an answer of this protocol tells, with its HTTP status 200. */
@@ -27,7 +30,10 @@ export interface Mount {
 export function addMount(
   app: OpenAPIHono<ServerEnv>,
   mount: Mount,
-  onFailure: MountedRequest["onFailure"],
+  {
+    onFailure,
+    secrets,
+  }: Pick<MountedRequest, "onFailure"> & { readonly secrets: () => MountedRequest["secrets"] },
 ): void {
   const path = `/api/v1${mount.path}`;
   const tag = mount.path.slice(1);
@@ -42,7 +48,12 @@ export function addMount(
       responses: { 200: { description: "As the protocol says." }, ...failures(413, 415) },
     });
     app.on(method, path, (c) =>
-      mount.handle(c.req.raw, { caller: c.get("caller"), body: c.get("body"), onFailure }),
+      mount.handle(c.req.raw, {
+        caller: c.get("caller"),
+        secrets: secrets(),
+        body: c.get("body"),
+        onFailure,
+      }),
     );
   }
 }

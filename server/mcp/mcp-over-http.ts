@@ -1,7 +1,6 @@
 /** MCP over Streamable HTTP, mounted next to REST: with the same guards, for the token's caller. */
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
 import type { ServerContext } from "../../packs/server-context.ts";
-import type { Caller } from "../caller.ts";
 import type { Mount, MountedRequest } from "../mount.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { McpSessions, type SessionLimits } from "./mcp-sessions.ts";
@@ -22,6 +21,10 @@ export const MOST_IN_BATCH = 20;
 const LOOK_FOR_IDLE_EVERY_MS = 60_000;
 const SESSION_NOT_FOUND = -32_001;
 const REFUSED = -32_000;
+/** Clients that know the specification react with a new initialize. A person reads this in the others. */
+const NOT_FOUND =
+  "Session not found. Send initialize to begin a new one: in most programs, reconnect this server.";
+const TOO_MANY = "You have too many MCP sessions and all are busy. End one with DELETE.";
 const INVALID_REQUEST = -32_600;
 
 /** Throws `invalid_input` if the server context's packs have clashing or invalid tool names. */
@@ -52,12 +55,12 @@ export function mcpMount(serverContext: ServerContext, options: McpMountOptions 
 }
 
 function answer(sessions: McpSessions, request: Request, context: MountedRequest): Promise<Response> {
-  const { caller, body } = context;
+  const { body } = context;
   if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
     return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
   }
   const id = request.headers.get("mcp-session-id");
-  if (id !== null) return inSession(sessions, request, caller, { id, body });
+  if (id !== null) return inSession(sessions, request, context, id);
   if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, context);
   return Promise.resolve(
     refusal(400, REFUSED, "Send initialize first, then the Mcp-Session-Id of its answer."),
@@ -67,15 +70,16 @@ function answer(sessions: McpSessions, request: Request, context: MountedRequest
 async function inSession(
   sessions: McpSessions,
   request: Request,
-  caller: Caller,
-  { id, body }: { readonly id: string; readonly body: unknown },
+  context: MountedRequest,
+  id: string,
 ): Promise<Response> {
-  const session = sessions.find(id, caller);
-  // A client reacts to this with a new initialize.
-  if (session === undefined) return refusal(404, SESSION_NOT_FOUND, "Session not found.");
+  if (!sessions.isOpen(id, context)) return refusal(404, SESSION_NOT_FOUND, NOT_FOUND);
+  const session = await sessions.find(id, context);
+  if (session === undefined) return refusal(429, REFUSED, TOO_MANY);
   session.openResponses += 1;
   try {
-    const response = await session.transport.handleRequest(request, { parsedBody: body });
+    const response = await session.transport.handleRequest(request, { parsedBody: context.body });
+    if (request.method === "DELETE" && response.ok) sessions.noteEnded(id);
     const isStream = request.method === "GET" && response.ok;
     if (isStream) await session.missed.streamOpened();
     return whenWritten(response, () => {
@@ -88,16 +92,10 @@ async function inSession(
   }
 }
 
-async function opening(
-  sessions: McpSessions,
-  request: Request,
-  { caller, body, onFailure }: MountedRequest,
-): Promise<Response> {
-  const session = await sessions.open(caller, onFailure);
-  if (session === undefined) {
-    return refusal(429, REFUSED, "You have too many MCP sessions and all are busy. End one with DELETE.");
-  }
-  const response = await session.transport.handleRequest(request, { parsedBody: body });
+async function opening(sessions: McpSessions, request: Request, context: MountedRequest): Promise<Response> {
+  const session = await sessions.open(context);
+  if (session === undefined) return refusal(429, REFUSED, TOO_MANY);
+  const response = await session.transport.handleRequest(request, { parsedBody: context.body });
   // A request with unacceptable headers opens no session.
   if (!response.ok) await session.server.close();
   return response;

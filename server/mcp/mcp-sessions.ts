@@ -2,33 +2,57 @@
  * The open MCP sessions of the HTTP endpoint: their callers, expiry and limits.
  *
  * Threat: a caller with a valid token and somebody else's session id, from a log or a shared screen. Defence: a session serves
- * only the caller that opened it; for anybody else it does not exist. A caller who opens too many sessions loses their own
- * longest-idle one, never somebody else's, however many callers do so together. Every request is authenticated, and an
- * event stream outlives its token by at most the idle timeout.
+ * only the caller that opened it, for whom its id is signed; for anybody else it does not exist. A caller who opens too many
+ * sessions loses their own longest-idle one, never somebody else's, however many callers do so together. Every request is
+ * authenticated, and an event stream outlives its token by at most the idle timeout.
+ *
+ * Only the memory of a process ends: a session that was idle, or that another engine or an earlier process opened, continues
+ * under its id, without its subscriptions. That ends with its client's DELETE, and with the secret that signed the id.
  */
-import { randomUUID } from "node:crypto";
+import { createHmac, createSecretKey, hash, type KeyObject, randomUUID } from "node:crypto";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
   type ResourceUpdatedNotification,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { BoundedMap } from "../../engine/bounded-map.ts";
 import { countByCaller, hasRoom, type ShareLimits } from "../../engine/fair-share.ts";
 import { within } from "../../engine/timing.ts";
 import type { Caller } from "../caller.ts";
+import type { MountedRequest } from "../mount.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import type { McpService } from "./mcp-service.ts";
 import { PendingRequests } from "./pending-requests.ts";
+
+const INITIALIZE_AGAIN = {
+  jsonrpc: "2.0",
+  id: 0,
+  method: "initialize",
+  params: {
+    protocolVersion: LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: "continued session", version: "" },
+  },
+};
 
 export interface SessionLimits extends ShareLimits {
   /** A session without requests and without open responses ends after this time. */
   readonly idleMs: number;
 }
 
+/** Without a secret, all clients of this machine are one caller, and an id needs no protection. */
+const NO_SECRET = createSecretKey(Buffer.from("no secret"));
+/** The oldest ones are forgotten: their ids could be used again, by their callers only. */
+const MOST_ENDED = 4_096;
+
+type Asking = Pick<MountedRequest, "caller" | "secrets" | "onFailure">;
+
 export class McpSession {
-  readonly id = randomUUID();
+  readonly id: string;
   readonly caller: Caller;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly outstanding: PendingRequests;
@@ -39,8 +63,15 @@ export class McpSession {
   isUsed = false;
   /** Responses that are still being written, mainly event streams. */
   openResponses = 0;
+  /** Resolves when requests can come. */
+  ready: Promise<unknown> = Promise.resolve();
 
-  constructor(service: McpService, caller: Caller, now: number) {
+  constructor(
+    service: McpService,
+    caller: Caller,
+    { id, now }: { readonly id: string; readonly now: number },
+  ) {
+    this.id = id;
     this.caller = caller;
     this.lastSeenAt = now;
     this.transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id });
@@ -50,6 +81,14 @@ export class McpSession {
     });
     this.missed = new MissedUpdates(this.transport);
     this.server = createMcpServer(service, caller);
+  }
+
+  /** Says for the client what it said when the session began elsewhere. Nothing here depends on more of it. */
+  async initialize(): Promise<void> {
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const request = new Request("http://localhost", { method: "POST", headers });
+    const answer = await this.transport.handleRequest(request, { parsedBody: INITIALIZE_AGAIN });
+    await answer.text();
   }
 
   get isBusy(): boolean {
@@ -66,6 +105,7 @@ export class McpSessions {
   readonly #limits: SessionLimits;
   readonly #now: () => number;
   readonly #sessions = new Map<string, McpSession>();
+  readonly #ended = new BoundedMap<string, true>(MOST_ENDED);
 
   constructor(service: McpService, limits: SessionLimits, now: () => number) {
     this.#service = service;
@@ -73,27 +113,42 @@ export class McpSessions {
     this.#now = now;
   }
 
-  get count(): number {
-    return this.#sessions.size;
+  /** Whether the caller opened a session with this id at any engine with the same secret, and did not end it here. */
+  isOpen(id: string, { caller, secrets }: Asking): boolean {
+    return !this.#ended.has(id) && isSignedFor(id, caller, secrets);
   }
 
-  /** Undefined if there is none, or it belongs to another caller. */
-  find(id: string, caller: Caller): McpSession | undefined {
-    const session = this.#sessions.get(id);
-    if (session === undefined || !session.isOf(caller)) return undefined;
+  /** An open session; if this process does not hold it, it continues here. Undefined as for {@link open}. */
+  async find(id: string, asking: Asking): Promise<McpSession | undefined> {
+    const held = this.#sessions.get(id);
+    const session = held ?? this.#add(id, asking);
+    if (session === undefined) return undefined;
+    if (held === undefined) session.ready = session.ready.then(() => session.initialize());
     session.lastSeenAt = this.#now();
     session.isUsed = true;
+    await session.ready;
     return session;
   }
 
   /** Undefined if the caller has used its share and none of its sessions is idle. */
-  async open(caller: Caller, onFailure: McpService["onFailure"]): Promise<McpSession | undefined> {
+  async open(asking: Asking): Promise<McpSession | undefined> {
+    const session = this.#add(newId(asking), asking);
+    await session?.ready;
+    return session;
+  }
+
+  /** The session's client ended it: it does not continue. */
+  noteEnded(id: string): void {
+    this.#ended.set(id, true);
+  }
+
+  #add(id: string, { caller, onFailure }: Asking): McpSession | undefined {
     if (!this.#makeRoomFor(caller)) return undefined;
-    const session = new McpSession({ ...this.#service, onFailure }, caller, this.#now());
-    this.#sessions.set(session.id, session);
+    const session = new McpSession({ ...this.#service, onFailure }, caller, { id, now: this.#now() });
+    this.#sessions.set(id, session);
     // Set before `connect`, which preserves it: a DELETE closes the transport.
-    session.transport.onclose = () => this.#sessions.delete(session.id);
-    await session.server.connect(session.transport);
+    session.transport.onclose = () => this.#sessions.delete(id);
+    session.ready = session.server.connect(session.transport);
     return session;
   }
 
@@ -126,6 +181,25 @@ export class McpSessions {
   #all(): McpSession[] {
     return [...this.#sessions.values()];
   }
+}
+
+function newId({ caller, secrets: [newest = NO_SECRET] }: Asking): string {
+  const name = randomUUID();
+  return `${name}.${signatureOf(name, caller, newest)}`;
+}
+
+function isSignedFor(id: string, caller: Caller, secrets: readonly KeyObject[]): boolean {
+  const [name = "", signature = ""] = id.split(".");
+  const expected = (secrets.length === 0 ? [NO_SECRET] : secrets).map((key) =>
+    signatureOf(name, caller, key),
+  );
+  return expected.some((one) => hash("sha256", one) === hash("sha256", signature));
+}
+
+/** Its beginning is in no token, so no token's signature is one of an id. */
+function signatureOf(name: string, { subject, authenticated }: Caller, secret: KeyObject): string {
+  const signed = `session of MCP: ${JSON.stringify([name, authenticated, subject])}`;
+  return createHmac("sha256", secret).update(signed).digest("base64url");
 }
 
 /** A never-used session is ended before a used one, because without tokens all clients are one caller. */

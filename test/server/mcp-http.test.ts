@@ -7,13 +7,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { createServer } from "../../server/create-server.ts";
+import { createServer, type ServerOptions } from "../../server/create-server.ts";
 import {
   type McpMountOptions,
   MOST_IN_BATCH,
   mcpMount,
   SESSION_LIMITS,
 } from "../../server/mcp/mcp-over-http.ts";
+import { makeMcpService } from "../../server/mcp/mcp-service.ts";
+import { type McpSession, McpSessions, type SessionLimits } from "../../server/mcp/mcp-sessions.ts";
+import { rulesOf } from "../../server/token-files.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { packThat, SlowPack, testServerContext } from "./fixtures/mcp-context.ts";
@@ -32,9 +35,19 @@ interface Serving {
   readonly close: () => Promise<void>;
 }
 
-async function serve(serverContext: ServerContext, options: McpMountOptions = {}): Promise<Serving> {
-  const server = createServer(serverContext, { secret: SECRET, mounts: [mcpMount(serverContext, options)] });
-  const listening = await server.listen({ port: 0, graceMs: 1_000 });
+async function serve(
+  serverContext: ServerContext,
+  options: McpMountOptions = {},
+  {
+    secret = SECRET,
+    port = 0,
+  }: { readonly secret?: ServerOptions["secret"] | "none"; readonly port?: number } = {},
+): Promise<Serving> {
+  const server = createServer(serverContext, {
+    ...(secret !== "none" && { secret }),
+    mounts: [mcpMount(serverContext, options)],
+  });
+  const listening = await server.listen({ port, graceMs: 1_000 });
   onTestFinished(() => listening.close());
   return { url: new URL(`${listening.url}/api/v1/mcp`), close: () => listening.close() };
 }
@@ -56,7 +69,7 @@ async function connect(
 }
 
 interface Sending {
-  readonly token?: string;
+  readonly token?: string | undefined;
   readonly session?: string | undefined;
   readonly method?: "GET" | "POST" | "DELETE";
   readonly message?: object;
@@ -78,7 +91,7 @@ function send(url: URL, { token, session, method = "POST", message, signal }: Se
   });
 }
 
-async function open(url: URL, token: string): Promise<string> {
+async function open(url: URL, token: string | undefined): Promise<string> {
   const response = await send(url, { token, message: INITIALIZE });
   await response.text();
   expect(response.status).toBe(200);
@@ -88,7 +101,7 @@ async function open(url: URL, token: string): Promise<string> {
 const PING = { jsonrpc: "2.0", id: 2, method: "ping" };
 
 /** The status of a ping in this session. It is 200 if the session exists for this token. */
-async function ping(url: URL, token: string, session: string): Promise<number> {
+async function ping(url: URL, token: string | undefined, session: string): Promise<number> {
   const response = await send(url, { token, session, message: PING });
   await response.text();
   return response.status;
@@ -180,17 +193,15 @@ describe("a session", () => {
     expect(await ping(url, token, session)).toBe(404);
   });
 
-  test("ends after half an hour without requests, and not before", async () => {
-    const clock = new TestClock();
-    const { url, tick } = await serveWithTicks(clock);
-    const token = await tokenOf("ada");
-    const [idle, used] = [await open(url, token), await open(url, token)];
+  test("leaves memory after half an hour without requests, and not before", async () => {
+    const { clock, sessions, open, held } = await sessionsInMemory();
+    const opened = [await open("ada"), await open("ada")];
     clock.pass(20 * 60_000);
-    expect(await ping(url, token, used)).toBe(200);
-    tick();
+    await held(opened.slice(1));
+    sessions.endIdle();
     clock.pass(10 * 60_000);
-    tick();
-    expect([await ping(url, token, idle), await ping(url, token, used)]).toEqual([404, 200]);
+    sessions.endIdle();
+    expect(await held(opened)).toEqual([false, true]);
   });
 
   test("first closes its event stream, so that the client must send its token again", async () => {
@@ -208,21 +219,10 @@ describe("a session", () => {
   });
 
   test("beyond the caller's limit replaces the caller's own longest-idle session", async () => {
-    const clock = new TestClock();
-    const limits = { perCaller: 2 };
-    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
-      now: clock.now,
-      limits,
-    });
-    const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
-    const bobs = await open(url, bob);
-    const opened: string[] = [];
-    for (let i = 0; i < 3; i += 1) {
-      clock.pass(1_000);
-      opened.push(await open(url, ada));
-    }
-    const answers = await Promise.all(opened.map((session) => ping(url, ada, session)));
-    expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200]);
+    const { open, held } = await sessionsInMemory({ perCaller: 2 });
+    const bobs = await open("bob");
+    const opened = [await open("ada"), await open("ada"), await open("ada")];
+    expect(await held([...opened, bobs])).toEqual([false, true, true, true]);
   });
 
   test("is never ended for another caller, however many callers reach their limit", async () => {
@@ -244,21 +244,10 @@ describe("a session", () => {
   });
 
   test("replaces one of the caller with the most sessions if the server's limit is reached", async () => {
-    const clock = new TestClock();
-    const limits = { perCaller: 4, total: 4 };
-    const { url } = await serve(testServerContext({ memory: await openTestMemory() }), {
-      now: clock.now,
-      limits,
-    });
-    const [ada, bob] = [await tokenOf("ada"), await tokenOf("bob")];
-    const bobs = await open(url, bob);
-    const opened: string[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      clock.pass(1_000);
-      opened.push(await open(url, ada));
-    }
-    const answers = await Promise.all(opened.map((session) => ping(url, ada, session)));
-    expect([...answers, await ping(url, bob, bobs)]).toEqual([404, 200, 200, 200, 200]);
+    const { open, held } = await sessionsInMemory({ perCaller: 4, total: 4 });
+    const bobs = await open("bob");
+    const opened = [await open("ada"), await open("ada"), await open("ada"), await open("ada")];
+    expect(await held([...opened, bobs])).toEqual([false, true, true, true, true]);
   });
 
   test("in use outlives sessions that its caller only opens", async () => {
@@ -292,6 +281,66 @@ describe("a session", () => {
     expect([refused.status, await refused.json()]).toMatchObject([429, { error: { code: -32_000 } }]);
     await stream.body?.cancel();
     await expect.poll(async () => (await send(url, { token, message: INITIALIZE })).status).toBe(200);
+  });
+});
+
+describe("a session that this process does not hold", () => {
+  const twoSecrets = (first: Buffer, second: Buffer) => async () => {
+    const {
+      secrets: [signing],
+    } = rulesOf(first);
+    return { ...rulesOf(second), secrets: [signing, ...rulesOf(second).secrets] as const };
+  };
+
+  // verifies P-alone-subjects
+  test("continues at another engine with its secret, for its caller only, and until its client ends it", async () => {
+    const context = testServerContext({ memory: await openTestMemory() });
+    const [one, two] = [await serve(context), await serve(context)];
+    const [ada, eve] = [await tokenOf("ada"), await tokenOf("eve")];
+    const session = await open(one.url, ada);
+    expect(await ping(two.url, eve, session)).toBe(404);
+    const both = await Promise.all([ping(two.url, ada, session), ping(two.url, ada, session)]);
+    expect(both).toEqual([200, 200]);
+    await one.close();
+    const stream = await send(two.url, { token: ada, session, method: "GET" });
+    expect([stream.status, await ping(two.url, eve, session)]).toEqual([200, 404]);
+    await stream.body?.cancel();
+    expect((await send(two.url, { token: ada, session, method: "DELETE" })).status).toBe(200);
+    expect(await ping(two.url, ada, session)).toBe(404);
+  });
+
+  test("continues while its secret is listed, and then says what to do", async () => {
+    const context = testServerContext({ memory: await openTestMemory() });
+    const [former, next] = [SECRET, Buffer.from("fedcba9876543210fedcba9876543210")];
+    const session = await open((await serve(context)).url, await tokenOf("ada"));
+    const token = (await mintToken(next, { subject: "ada", ttlSeconds: 3_600 }, Date.now())).token;
+    const during = await serve(context, {}, { secret: twoSecrets(next, former) });
+    expect(await ping(during.url, token, session)).toBe(200);
+    const after = await serve(context, {}, { secret: next });
+    const refused = await send(after.url, { token, session, message: PING });
+    expect([refused.status, await refused.text()]).toEqual([404, expect.stringContaining("reconnect")]);
+  });
+
+  test("continues without authentication too, for the clients of this machine", async () => {
+    const context = testServerContext({ memory: await openTestMemory() });
+    const [one, two] = [
+      await serve(context, {}, { secret: "none" }),
+      await serve(context, {}, { secret: "none" }),
+    ];
+    const session = await open(one.url, undefined);
+    expect(await ping(two.url, undefined, session)).toBe(200);
+    expect(await ping(two.url, undefined, `${crypto.randomUUID()}.x`)).toBe(404);
+  });
+
+  test("serves the SDK's client through restarts", async () => {
+    const memory = await openTestMemory();
+    const context = testServerContext({ memory, packs: [memoryPack("store", memory)] });
+    const first = await serve(context);
+    const { client } = await connect(first.url, "ada");
+    await first.close();
+    await serve(context, {}, { port: Number(first.url.port) });
+    await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
+    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
   });
 });
 
@@ -438,6 +487,33 @@ describe("failures", () => {
     ]);
   });
 });
+
+/** Sessions without a server; `open` lets a second pass, and `held` says which of them still are the same. */
+async function sessionsInMemory(limits: Partial<SessionLimits> = {}) {
+  const clock = new TestClock();
+  const service = makeMcpService(testServerContext({ memory: await openTestMemory() }));
+  const sessions = new McpSessions(service, { ...SESSION_LIMITS, ...limits }, clock.now);
+  const askingAs = (subject: string) => ({
+    caller: { subject, authenticated: true, scopes: [] },
+    secrets: rulesOf(SECRET).secrets,
+    onFailure: () => {},
+  });
+  const open = async (subject: string) => {
+    clock.pass(1_000);
+    const session = await sessions.open(askingAs(subject));
+    if (session === undefined) throw new Error("no room");
+    return session;
+  };
+  const held = async (opened: readonly McpSession[]) => {
+    const answers = [];
+    // From the last, since one that continues takes another's place.
+    for (const session of opened.toReversed())
+      answers.unshift((await sessions.find(session.id, askingAs(session.caller.subject))) === session);
+    return answers;
+  };
+  onTestFinished(() => sessions.close(0));
+  return { clock, sessions, open, held };
+}
 
 async function serveWithTicks(clock: TestClock, serverContext?: ServerContext) {
   const callbacks = new Set<() => void>();
