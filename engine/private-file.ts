@@ -7,7 +7,7 @@
  * whom modes do not stop, creates nothing in another account's folder.
  */
 import { randomBytes } from "node:crypto";
-import { chmod, link, mkdir, open, rm, stat } from "node:fs/promises";
+import { chmod, link, lstat, mkdir, open, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HelmdeckError, systemCodeOf } from "./errors.ts";
 
@@ -110,6 +110,15 @@ async function linkOnce(draft: string, path: string): Promise<boolean> {
     if (isFileError(error, "EEXIST")) return false;
     throw error;
   }
+}
+
+/**
+ * Deletes what a killed process left: a regular file of this name that nobody wrote since. The caller knows that only we make such
+ * names. One that cannot be deleted stays, so that others are still tried.
+ */
+export async function removeOld(path: string, beforeMs: number): Promise<void> {
+  const file = await lstat(path).catch(() => undefined);
+  if (file?.isFile() && file.mtimeMs <= beforeMs) await rm(path, { force: true }).catch(() => undefined);
 }
 
 /** Whether this is a file system error with one of these codes. */

@@ -6,7 +6,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { HelmdeckError } from "../engine/errors.ts";
@@ -157,7 +157,9 @@ export class Journal {
   async forget(options: { readonly keepCopy: boolean }): Promise<void> {
     await rm(join(this.folder, JOURNAL), { force: true });
     this.#entries = {};
-    if (!options.keepCopy) await rm(this.folder, { recursive: true, force: true });
+    if (options.keepCopy) return;
+    await rm(this.copyPath, { force: true });
+    await rmdir(this.folder).catch(() => undefined); // somebody put a file of theirs there
   }
 
   async #write(name: string, content: string | Uint8Array): Promise<void> {

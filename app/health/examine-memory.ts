@@ -4,13 +4,13 @@ import { pagesOf } from "../../engine/pages-of.ts";
 import { projectEntry } from "../../engine/projections/chunks.ts";
 import { type KeyPlaces, type LoadedKey, nameOfKeySource } from "../../engine/store/find-key.ts";
 import type { InspectOptions, MemoryStore, StoreReport } from "../../engine/store/memory-store.ts";
-import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
+import { snapshotBytes, snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 import { reasonOf } from "../availability.ts";
 import type { Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import { counted } from "../presenters/words.ts";
 import { lifetimeFindings, oldCopyFindings, rotationFindings, savedKeyOf } from "./findings.ts";
-import { bytesIn, copiesBeside, fileFacts, isBeside } from "./private-files.ts";
+import { copiesBeside, fileFacts, isBeside } from "./private-files.ts";
 import { remedyFor } from "./remedies.ts";
 
 /** Rows examined per turn of the event loop. */
@@ -112,12 +112,19 @@ async function fileFindings({ databasePath }: PlaceFacts): Promise<readonly Find
   const copies = await copiesBeside(databasePath);
   const findings: Finding[] = [];
   const indexes = snapshotFolder(databasePath);
-  const indexBytes = await bytesIn(indexes);
-  if (indexBytes > 0) {
+  const indexBytes = await snapshotBytes(databasePath);
+  if (indexBytes === undefined) {
+    findings.push({
+      level: "warning",
+      check: "space",
+      message: `${indexes} is no folder, or a link to one, so no search index is kept there: the first search of a large memory takes seconds.`,
+      remedy: "Move it away; memory makes the folder again.",
+    });
+  } else if (indexBytes > 0) {
     findings.push({
       level: "ok",
       check: "space",
-      message: `Encrypted copies of search indexes take ${(indexBytes / 2 ** 20).toFixed(1)} MiB. They make starts quick; ${indexes} can be deleted at any time.`,
+      message: `Encrypted copies of search indexes take ${(indexBytes / 2 ** 20).toFixed(1)} MiB in ${indexes}. They make starts quick, and can be deleted at any time.`,
     });
   }
   if (file.kind === "file" && file.sharedMode !== undefined) {

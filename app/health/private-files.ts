@@ -1,6 +1,6 @@
 /** Our files as the file system shows them. Never opened here: closing a descriptor would drop SQLite's locks. */
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, extname, join, relative, sep } from "node:path";
+import { basename, dirname, extname, relative, sep } from "node:path";
 import { defined } from "../../engine/defined.ts";
 import { foreignOwner } from "../../engine/private-file.ts";
 
@@ -38,18 +38,6 @@ export async function copiesBeside(databasePath: string): Promise<readonly strin
   const own = new Set(COMPANIONS.map((ending) => name + ending));
   const names = await readdir(dirname(databasePath)).catch(() => []);
   return names.filter((other) => other.startsWith(stem) && !own.has(other)).sort();
-}
-
-/** How much the files of a folder take; 0 without one. */
-export async function bytesIn(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
-  const sizes = names.map((name) =>
-    stat(join(folder, name)).then(
-      ({ size }) => size,
-      () => 0,
-    ),
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** Whether a file is somewhere under another file's folder. */

@@ -1,7 +1,8 @@
 /** Temporary files: private from their first byte, and removed afterwards, even after a failure. */
 import { randomBytes } from "node:crypto";
-import { type FileHandle, lstat, open, readdir, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { removeOld } from "../../engine/private-file.ts";
 
 /** The database and SQLite's companion files. */
 const PARTS = ["", "-wal", "-shm", "-journal"];
@@ -41,21 +42,11 @@ export async function fillPrivate(path: string, fill: (file: FileHandle) => Prom
   }
 }
 
+/** Compares the file system's clock with this machine's: if they differ, a draft stays too long, or a backup is made again. */
 async function removeAbandoned(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => []);
-  for (const name of names.filter((name) => DRAFT.exec(name)?.groups?.of === basename(path))) {
-    const draft = join(dirname(path), name);
-    if (await isAbandoned(draft)) await remove(draft);
-  }
-}
-
-/** Compares the file system's clock with this machine's: if they differ, a draft stays too long, or a backup is made again. */
-async function isAbandoned(draft: string): Promise<boolean> {
-  const touchedAt = await lstat(draft).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => Number.POSITIVE_INFINITY,
-  );
-  return Date.now() - touchedAt > ABANDONED_AFTER_MS;
+  for (const name of names.filter((name) => DRAFT.exec(name)?.groups?.of === basename(path)))
+    await removeOld(join(dirname(path), name), Date.now() - ABANDONED_AFTER_MS);
 }
 
 function remove(path: string): Promise<void> {

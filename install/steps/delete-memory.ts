@@ -15,17 +15,17 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
   title: ({ databasePath, keyPath }) => `delete the memory (${databasePath}) and its key (${keyPath})`,
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }) => {
-    // A folder with the usual name is ours; elsewhere only the database's own files are.
-    const folder = dirname(databasePath);
+    // The folder that the plugin makes is ours; elsewhere only the database's own files are. A link to it is deleted as a link.
     const files = memoryFiles({ databasePath, keyPath });
-    for (const path of folder.endsWith("/helmdeck-memory") ? [folder, ...files] : files)
-      await rm(path, { recursive: true, force: true });
+    const folder = dirname(databasePath);
+    const isOurs = folder === join(dirname(keyPath), "helmdeck-memory");
+    for (const path of isOurs ? [...files, folder] : files) await rm(path, { recursive: true, force: true });
   },
 };
 
 /** What there is to delete, without the folder. */
 export function memoryFiles({ databasePath, keyPath }: MemoryLocation): readonly string[] {
-  const files = ["", "-wal", "-shm"].map((ending) => `${databasePath}${ending}`);
+  const files = ["", "-wal", "-shm", "-journal", "-reserve.tmp"].map((ending) => `${databasePath}${ending}`);
   const indexes = join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
   return [...[...files, indexes].filter((path) => existsSync(path)), ...ofKey(keyPath)];
 }

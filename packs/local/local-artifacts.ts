@@ -8,13 +8,13 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { problemOfName } from "../../engine/facts/hostile-text.ts";
 import { jsonOf } from "../../engine/json.ts";
-import { makePrivateFolder, placeOnce, unlessMissing } from "../../engine/private-file.ts";
+import { makePrivateFolder, placeOnce, removeOld, unlessMissing } from "../../engine/private-file.ts";
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import type { ArtifactRef, ArtifactStore, NewArtifact } from "../engine/pack-contract.ts";
@@ -207,6 +207,8 @@ interface KeptArtifact {
 const RECORD = ".json";
 const CONTENT = ".bin";
 const OWNER = /^[0-9a-f]{64}$/;
+/** A record, an artifact's bytes, or a draft of either. */
+const FILE = /^(art_[0-9a-f]{32}\.(json|bin)|\.art_[0-9a-f]{32}\.(json|bin)\.[0-9a-f]{12}\.tmp)$/;
 
 const recordSchema = z.object({
   ref: z.object({
@@ -258,7 +260,10 @@ class ArtifactFolder {
 
   async list(owner: string): Promise<readonly KeptArtifact[]> {
     const names = await unlessMissing(readdir(join(this.#root, owner)), []);
-    const ids = names.filter((name) => name.endsWith(RECORD)).map((name) => name.slice(0, -RECORD.length));
+    const ids = names
+      .filter((name) => name.endsWith(RECORD))
+      .map((name) => name.slice(0, -RECORD.length))
+      .filter((id) => ID.test(id));
     const records = await Promise.all(ids.map((id) => this.readRecord(owner, id)));
     return records.filter((record) => record !== undefined);
   }
@@ -272,17 +277,16 @@ class ArtifactFolder {
   /** Creates the root if it does not exist. */
   async owners(): Promise<readonly string[]> {
     await makePrivateFolder(this.#root);
-    return (await unlessMissing(readdir(this.#root), [])).filter((name) => OWNER.test(name));
+    const entries = await unlessMissing(readdir(this.#root, { withFileTypes: true }), []);
+    return entries.filter((entry) => entry.isDirectory() && OWNER.test(entry.name)).map(({ name }) => name);
   }
 
   /** Deletes half-written files after a power cut or a kill: bytes without a record, drafts. Newer files may still be in progress. */
   async removeStrays(owner: string, before: UnixMs): Promise<void> {
     const folder = join(this.#root, owner);
     const shown = new Set((await this.list(owner)).flatMap(({ ref: { id } }) => [id + RECORD, id + CONTENT]));
-    for (const name of (await unlessMissing(readdir(folder), [])).filter((each) => !shown.has(each))) {
-      const file = await stat(join(folder, name)).catch(() => undefined);
-      if (file?.isFile() && file.mtimeMs < before) await rm(join(folder, name), { force: true });
-    }
+    const names = (await unlessMissing(readdir(folder), [])).filter((name) => FILE.test(name));
+    for (const name of names) if (!shown.has(name)) await removeOld(join(folder, name), before);
   }
 
   #path(owner: string, id: string): string {

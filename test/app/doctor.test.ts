@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { remedyFor } from "../../app/health/remedies.ts";
@@ -8,6 +8,7 @@ import type { StorageLocation } from "../../app/storage-location.ts";
 import { ERROR_CODES } from "../../engine/errors.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
+import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 async function madePlace(): Promise<StorageLocation> {
@@ -123,6 +124,12 @@ describe("doctor", () => {
     const place = await madePlace();
     await chown(place.databasePath, 1_234, 1_234);
     expect(told(await examine(place), "database")).toEqual([expect.stringContaining("uid 1234")]);
+  });
+
+  test("warns of a link in place of the folder of index copies", async () => {
+    const place = await madePlace();
+    await symlink(dirname(place.keyPath), snapshotFolder(place.databasePath));
+    expect(told(await examine(place), "space")).toEqual([expect.stringContaining("or a link to one")]);
   });
 
   test("warns of copies beside the database, and of no other file", async () => {

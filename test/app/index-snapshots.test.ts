@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
-import { bytesIn, copiesBeside } from "../../app/health/private-files.ts";
+import { copiesBeside } from "../../app/health/private-files.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
-import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
+import { snapshotBytes, snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 
 const ANA = "ana";
 const MANY = 2_000;
@@ -56,7 +56,7 @@ test("a large memory opens from the copy of its index, in the next process and a
     await first.close();
     expect(await copies()).toHaveLength(1);
     expect(await copiesBeside(databasePath)).toEqual([]);
-    expect(await bytesIn(snapshotFolder(databasePath))).toBeGreaterThan(1_000_000);
+    expect(await snapshotBytes(databasePath)).toBeGreaterThan(1_000_000);
 
     rows = 0;
     const second = await open();

@@ -1,6 +1,6 @@
 /** Import of helmdeck's database from a shell: the preview with callers and their subjects, and the question. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { KEY_HEX, makeDatabase } from "../transfer/helmdeck-database.ts";
@@ -92,15 +92,22 @@ test("without its log a person is warned, and a script needs --stopped", async (
   expect((await piped(order("--yes", "--stopped"))).stdout).toMatch(/^Imported 1 for main: 1 new/);
 });
 
-test("the next import removes what a killed one left, but no file that another one reads", async () => {
+// verifies P-disk-own-names
+test("the next import removes what a killed one left, but no file that another one reads, and nobody else's", async () => {
   const { pid } = spawnSync("true");
-  const name = (of: number) => `helmdeck-memory-import-${of}-a1B2c3`;
-  for (const of of [pid, process.pid]) {
-    mkdirSync(at(`tmp/${name(of)}`), { recursive: true });
-    writeFileSync(at(`tmp/${name(of)}/helmdeck.db`), "sealed");
+  const name = (of: number, end = "a1B2c3") => `helmdeck-memory-import-${of}-${end}`;
+  const theirs = [name(process.pid), name(pid, "my-notes"), `helmdeck-memory-import-${pid}`].sort();
+  for (const each of [name(pid), ...theirs]) {
+    mkdirSync(at(`tmp/${each}`), { recursive: true });
+    writeFileSync(at(`tmp/${each}/helmdeck.db`), "sealed");
+  }
+  if (process.geteuid?.() === 0) {
+    theirs.push(name(pid, "b1B2c3")); // of another account, which root could delete
+    mkdirSync(at(`tmp/${name(pid, "b1B2c3")}`));
+    chownSync(at(`tmp/${name(pid, "b1B2c3")}`), 12_345, 12_345);
   }
   await home.run(order("--dry-run"), { env: { TMPDIR: at("tmp") } });
-  expect(readdirSync(at("tmp"))).toEqual([name(process.pid)]);
+  expect(readdirSync(at("tmp")).sort()).toEqual(theirs.sort());
 });
 
 test("the key is read from its variable, and otherwise asked for", async () => {

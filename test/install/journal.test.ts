@@ -3,6 +3,7 @@ import {
   globSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -26,6 +27,15 @@ describe("the journal", () => {
     const journal = await Journal.read(folder);
     expect(journal.entries).toEqual({});
     expect(globSync(join(folder, "**"))).toEqual([]);
+  });
+
+  // verifies P-disk-own-names
+  it("leaves what somebody else put into its folder", async () => {
+    const journal = await Journal.read(folder);
+    await journal.keepCopy(Buffer.from("{}"));
+    writeFileSync(join(folder, "notes.md"), "theirs");
+    await journal.forget({ keepCopy: false });
+    expect(readdirSync(folder)).toEqual(["notes.md"]);
   });
 
   it("reads what it recorded, and drops an entry that is undefined", async () => {

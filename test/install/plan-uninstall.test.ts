@@ -1,7 +1,12 @@
 /** The plan of an uninstallation, from the journal and the state of OpenClaw's index of its notes. */
-import { describe, expect, it } from "vitest";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Facts } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
+import { deleteMemory } from "../../install/steps/delete-memory.ts";
+import type { StepContext } from "../../install/steps/step-definition.ts";
 import { FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
 
 const kinds = (facts: Facts, ...args: string[]) =>
@@ -128,5 +133,23 @@ describe("OpenClaw's index of its own notes", () => {
     expect(kinds(withOpenClaw({ unfitIndexes: [] }), "--repair")).toEqual([]);
     const locked = withOpenClaw({ unfitIndexes: stuck, gateway: { variable: "T", problem: "missing" } });
     expect(index(locked, "--repair")).toHaveLength(1);
+  });
+});
+
+// verifies P-disk-own-names
+describe("deleting the memory", () => {
+  it.each([
+    ["all of the folder that the plugin made", "helmdeck-memory.key", []],
+    ["no more than the memory's own files in another folder of that name", "keys/memory.key", ["notes.md"]],
+  ])("deletes %s", async (_, key, left) => {
+    const root = await mkdtemp(join(tmpdir(), "helmdeck-purge-"));
+    onTestFinished(() => rm(root, { recursive: true, force: true }));
+    const folder = join(root, "helmdeck-memory");
+    await mkdir(folder);
+    const files = ["memory.sqlite", "memory.sqlite-wal", "memory.sqlite-reserve.tmp", "notes.md"];
+    for (const name of files) await writeFile(join(folder, name), "");
+    const places = { databasePath: join(folder, "memory.sqlite"), keyPath: join(root, key) };
+    await deleteMemory.run({ kind: "delete-memory", ...places }, {} as StepContext); // it asks nothing of it
+    expect(await readdir(folder).catch(() => [])).toEqual(left);
   });
 });

@@ -8,9 +8,10 @@
  * in the change feed, time and file; and each part of the file its number, and whether it is the last.
  */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { constants, type FileHandle, open, readdir, rm, stat } from "node:fs/promises";
+import { constants, type FileHandle, lstat, open, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { makePrivateFolder } from "../../private-file.ts";
+import { HelmdeckError } from "../../errors.ts";
+import { makePrivateFolder, removeOld } from "../../private-file.ts";
 import { type Chunk, openChunk, sealChunk } from "../backup/sealed-file.ts";
 import { seqOfCursor } from "../cursors.ts";
 import type { IndexSnapshots, SnapshotFacts } from "../memory-store.ts";
@@ -45,6 +46,8 @@ const TABLE = `
 `;
 
 const KEY_BYTES = 32;
+/** OpenClaw excludes this ending from its backups. */
+const NAME = /^[0-9a-f]{32}\.tmp$/;
 const LENGTH_BYTES = 4;
 /** Another process may be writing a file that has no row yet. */
 const UNUSED_AFTER_MS = 60 * 60_000;
@@ -52,6 +55,14 @@ const UNUSED_AFTER_MS = 60 * 60_000;
 /** Beside the database, with a name that no version takes for a copy of the database. */
 export function snapshotFolder(databasePath: string): string {
   return join(dirname(databasePath), `indexes-of-${basename(databasePath)}`);
+}
+
+/** How much the copies take; undefined if the folder's name leads elsewhere: nothing is read, written or deleted there. */
+export async function snapshotBytes(databasePath: string): Promise<number | undefined> {
+  const folder = snapshotFolder(databasePath);
+  if (await leadsElsewhere(folder)) return undefined;
+  const sizes = (await namesIn(folder)).map((name) => lstat(join(folder, name)).catch(() => ({ size: 0 })));
+  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
 }
 
 interface SnapshotParts {
@@ -83,6 +94,7 @@ export class SqliteSnapshots implements IndexSnapshots {
     });
     if (opened === undefined) return undefined;
     const { columns, key } = opened;
+    if (await leadsElsewhere(this.#folder)) return undefined;
     return { cursor: columns.cursor, parts: readParts(join(this.#folder, columns.name), columns.name, key) };
   }
 
@@ -97,11 +109,13 @@ export class SqliteSnapshots implements IndexSnapshots {
   ): Promise<boolean> {
     const { calls, transactions } = this.#parts;
     transactions.requireWritable();
-    const name = `${randomBytes(16).toString("hex")}.tmp`; // OpenClaw excludes this ending from its backups
+    const name = `${randomBytes(16).toString("hex")}.tmp`;
     const path = join(this.#folder, name);
     const key = randomBytes(KEY_BYTES);
     let isKept = false;
     try {
+      if (await leadsElsewhere(this.#folder))
+        throw new HelmdeckError("store_unavailable", `${this.#folder} is no folder, or a link to one.`);
       await makePrivateFolder(this.#folder);
       await writeParts(path, name, { key: createSecretKey(key), parts });
       isKept = await calls.write(() =>
@@ -117,17 +131,14 @@ export class SqliteSnapshots implements IndexSnapshots {
     return isKept;
   }
 
-  /** Deletes files that open for nobody any more. */
+  /** Deletes copies that open for nobody any more, and nothing else. */
   async removeUnused(): Promise<void> {
-    const names = await readdir(this.#folder).catch(() => []);
+    if (await leadsElsewhere(this.#folder)) return;
+    const names = await namesIn(this.#folder);
     if (names.length === 0) return;
-    const used = await this.#parts.calls.perform(() => new Set(namesIn(this.#parts.session)));
-    for (const name of names) {
-      if (used.has(name)) continue;
-      const path = join(this.#folder, name);
-      const { mtimeMs = 0 } = (await stat(path).catch(() => undefined)) ?? {};
-      if (Date.now() - mtimeMs >= UNUSED_AFTER_MS) await rm(path, { force: true });
-    }
+    const used = await this.#parts.calls.perform(() => new Set(usedIn(this.#parts.session)));
+    const before = Date.now() - UNUSED_AFTER_MS;
+    for (const name of names) if (!used.has(name)) await removeOld(join(this.#folder, name), before);
   }
 
   /** Its file becomes visible with its row. */
@@ -160,7 +171,17 @@ export function dropSnapshots(connection: SqliteConnection): void {
   connection.exec("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; DELETE FROM index_snapshots;");
 }
 
-function namesIn(session: SqliteSession): readonly string[] {
+/** A link could make any folder ours. */
+async function leadsElsewhere(folder: string): Promise<boolean> {
+  return (await lstat(folder).catch(() => undefined))?.isDirectory() === false;
+}
+
+/** The files in it that may be copies. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
+}
+
+function usedIn(session: SqliteSession): readonly string[] {
   return selectIn(session, "name FROM index_snapshots").map(({ name }) => `${name}`);
 }
 
@@ -210,10 +231,10 @@ async function writeParts(path: string, name: string, { key, parts }: Writing): 
   }
 }
 
-/** Follows no link: closing another descriptor of the database would drop SQLite's locks. */
+/** Follows no link: closing another descriptor of the database would drop SQLite's locks. Does not wait for a pipe's writer. */
 async function* readParts(path: string, name: string, fileKey: KeyObject): AsyncGenerator<Uint8Array> {
   const line = Buffer.from(name);
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const reader = new PartReader(handle, (await handle.stat()).size);
     for (let number = 0; ; number += 1) {

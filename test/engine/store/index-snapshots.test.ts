@@ -1,5 +1,17 @@
 /** Copies of search indexes beside the database: they open only as they were saved, and for nobody after a value was deleted. */
-import { chmod, cp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { MemoryStore } from "../../../engine/store/memory-store.ts";
@@ -160,6 +172,41 @@ describe.each(DRIVERS)("with $name, the copy of an index", (driver) => {
       await utimes(file, 0, 0);
       await rig.store.deleteExpired();
       expect(await readdir(folderOf(rig))).toEqual([]);
+    }),
+  );
+
+  // verifies P-disk-own-names
+  test(
+    "is all that is deleted, whatever else is in its folder",
+    withCopy(async (rig, file) => {
+      const hex = "0123456789abcdef".repeat(2);
+      const foreign = ["notes.md", "notes.tmp", `${hex}.tmp.bak`, `${hex}0.tmp`, `${hex.toUpperCase()}.tmp`];
+      for (const name of foreign) await writeFile(join(folderOf(rig), name), "theirs");
+      await mkdir(join(folderOf(rig), "0".repeat(32)));
+      await mkdir(join(folderOf(rig), `${"1".repeat(32)}.tmp`));
+      await symlink(join(rig.folder, "nowhere"), join(folderOf(rig), `${"2".repeat(32)}.tmp`));
+      const before = await readdir(folderOf(rig));
+      for (const name of before.filter((one) => !one.startsWith("2")))
+        await utimes(join(folderOf(rig), name), 0, 0);
+      await rig.store.delete(refTo("first"));
+      await rig.store.deleteExpired();
+      expect(await readdir(folderOf(rig))).toEqual(before.filter((name) => !file.endsWith(name)));
+    }),
+  );
+
+  // verifies P-disk-own-names
+  test(
+    "is neither read, written nor deleted through a link in place of its folder",
+    withCopy(async (rig, file) => {
+      const elsewhere = join(rig.folder, "elsewhere");
+      await rename(folderOf(rig), elsewhere);
+      await symlink(elsewhere, folderOf(rig));
+      expect(await load(rig.store)).toBeUndefined();
+      await expect(save(rig.store)).rejects.toMatchObject({ code: "store_unavailable" });
+      await rig.store.delete(refTo("first"));
+      await utimes(file, 0, 0);
+      await rig.store.deleteExpired();
+      expect(await readdir(elsewhere)).toHaveLength(1);
     }),
   );
 

@@ -4,7 +4,7 @@
  * A copy, because opening a database creates files beside it, and the last close may rewrite it. The log, because recent writes
  * and deletes are only there; without it, the database still shows deleted rows.
  */
-import { copyFile, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
+import { copyFile, lstat, mkdtemp, open, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { HelmdeckError, isHelmdeckError, systemCodeOf } from "../../../../engine/errors.ts";
@@ -19,6 +19,8 @@ const MOST_TRIES = 5;
 const READ_VERSION_AT = 19;
 const WITH_LOG = 2;
 const FOLDER_NAME = "helmdeck-memory-import-";
+/** With the process and mkdtemp's six characters. */
+const FOLDER = /^helmdeck-memory-import-(\d+)-[A-Za-z0-9]{6}$/;
 
 export interface DatabaseCopy {
   readonly connection: SqliteConnection;
@@ -58,14 +60,14 @@ async function privateFolder(): Promise<string> {
   });
 }
 
-/** Removes copies of killed imports. */
+/** Removes copies of killed imports: of this account, since root could delete anybody's. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const pid = name.startsWith(FOLDER_NAME)
-      ? Number.parseInt(name.slice(FOLDER_NAME.length), 10)
-      : Number.NaN;
-    if (pid > 0 && !isRunning(pid))
-      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}); // another account's
+    const pid = Number(FOLDER.exec(name)?.[1]);
+    if (!(pid > 0) || isRunning(pid)) continue;
+    const copy = await lstat(join(folder, name)).catch(() => undefined);
+    if (copy?.isDirectory() && copy.uid === process.geteuid?.())
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined); // the import goes on
   }
 }
 

@@ -1,6 +1,6 @@
 /** Artifacts on this machine: they are read back unchanged, only by their own caller, and within the limits. */
-import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ArtifactRef } from "../../../../packs/engine/pack-contract.ts";
 import { type LocalArtifactsOptions, openLocalArtifacts } from "../../../../packs/local/local-artifacts.ts";
@@ -199,16 +199,29 @@ describe("the limits", () => {
     expect(await everyFile(root)).toHaveLength(2);
   });
 
-  it("delete what a kill left half written, but not a write in progress", async () => {
+  // verifies P-disk-own-names
+  it("delete what a kill left half written, but not a write in progress, and nobody else's file", async () => {
     const { put, store, root, clock } = await rig();
     const ref = await put("alice", "x");
-    const left = `${await fileOf(root, ref, ".bin")}.left`;
-    await writeFile(left, "");
-    await utimes(left, NOW / 1_000, NOW / 1_000);
+    const [content, hex] = [await fileOf(root, ref, ".bin"), "0123456789abcdef0123456789abcdef"];
+    const [ours, theirs] = [
+      [`art_${hex}.bin`, `.art_${hex}.json.0123456789ab.tmp`],
+      [`${ref.id}.bin.left`, `art_${hex}.bin.bak`, "report.json", `.art_${hex}.tmp`],
+    ];
+    for (const name of [...ours, ...theirs]) {
+      await writeFile(join(dirname(content), name), "");
+      await utimes(join(dirname(content), name), NOW / 1_000, NOW / 1_000);
+    }
+    const elsewhere = join(dirname(root), "elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, `art_${hex}.bin`), "theirs");
+    await utimes(join(elsewhere, `art_${hex}.bin`), 0, 0);
+    await symlink(elsewhere, join(root, "0".repeat(64)));
     await store.sweep();
-    expect(await everyFile(root)).toHaveLength(3);
+    expect(await everyFile(root)).toHaveLength(2 + ours.length + theirs.length);
     clock.time += DAY_MS + 1;
     await store.sweep();
-    expect(await everyFile(root)).toHaveLength(2);
+    expect(await everyFile(root)).toHaveLength(2 + theirs.length);
+    expect(await readdir(elsewhere)).toHaveLength(1);
   });
 });
