@@ -125,9 +125,8 @@ function sweeping<Opened extends CommandMemory, Answer>(
 /** For a person: a script has nobody who could keep a copy. */
 async function noteNewKey({ shell, output }: CommandContext, { newKey }: CommandMemory): Promise<void> {
   if (newKey === undefined || shell.stderr.isTTY !== true) return;
-  await output.note(
-    `Created the encryption key ${newKey}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved`,
-  );
+  const { KEEP_A_COPY } = await import("../app/keys/store-notes.ts");
+  await output.note(`Created the encryption key ${newKey}. ${KEEP_A_COPY}`);
 }
 
 async function openAnywhere(context: CommandContext, how: How): Promise<CommandMemory> {

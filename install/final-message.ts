@@ -69,7 +69,7 @@ function keyLines({ memory, target }: OpenClawReady, call: string): readonly str
   const where = memory?.keyPath ?? `helmdeck-memory.key, in OpenClaw's state folder in ${targetName(target)}`;
   return [
     `The key is ${where}. Keep a copy in a safe place: without it nobody can read your memory.`,
-    ...(memory?.key === "none" ? [`  Then run: ${call} key saved. Until then doctor reminds you.`] : []),
+    ...(memory?.key === "none" ? [`  Then run: ${call} key saved COPY. Until then doctor reminds you.`] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { type KeyPlaces, type LoadedKey, nameOfKeySource } from "../../engine/st
 import type { InspectOptions, MemoryStore, StoreReport } from "../../engine/store/memory-store.ts";
 import { snapshotBytes, snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
 import { reasonOf } from "../availability.ts";
-import type { Opened } from "../keys/store-notes.ts";
+import { KEEP_A_COPY, type Opened } from "../keys/store-notes.ts";
 import type { DoctorReport, Finding } from "../memory.ts";
 import { counted } from "../presenters/words.ts";
 import { lifetimeFindings, oldCopyFindings, rotationFindings, savedKeyOf } from "./findings.ts";
@@ -161,14 +161,12 @@ function keyFindings(
   savedAt: string | undefined,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  const remedy =
-    "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then run: helmdeck-memory key saved";
   if (key.made) {
     findings.push({
       level: "warning",
       check: "key",
       message: `A new key was just created: ${key.source}. It is in no backup yet.`,
-      remedy,
+      remedy: KEEP_A_COPY,
     });
   } else if (savedAt !== undefined) {
     findings.push({
@@ -181,7 +179,7 @@ function keyFindings(
       level: "ok",
       check: "key",
       message: `The key comes from ${key.source}.`,
-      remedy,
+      remedy: KEEP_A_COPY,
     });
   }
   if (key.warning !== undefined) findings.push({ level: "warning", check: "key", message: key.warning });

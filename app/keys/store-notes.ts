@@ -18,6 +18,10 @@ import type { MemoryReader } from "../../engine/store/memory-store.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
 
+/** What to do with a key that nobody confirmed to have copied. */
+export const KEEP_A_COPY =
+  "Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then run: helmdeck-memory key saved COPY";
+
 /** Older ones are dropped. */
 export const MOST_COPIES = 200;
 

@@ -5,7 +5,6 @@ import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { backUp, planBackUp } from "../../app/keys/back-up.ts";
-import { confirmKeySaved } from "../../app/keys/confirm-key-saved.ts";
 import { planRestore, restore } from "../../app/keys/restore.ts";
 import { rotateKey } from "../../app/keys/rotate-key.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
@@ -383,17 +382,6 @@ describe("the status file beside the key", () => {
       check: "database",
       message: `A backup of this memory was restored to ${twin.databasePath}, and is no longer there.`,
     });
-  });
-
-  test("lets doctor remind of a copy of each key until a person confirms one", async () => {
-    const place = await madePlace();
-    const remedies = async () =>
-      (await examineMemory(options(place))).findings.map(({ remedy }) => remedy).join("\n");
-    expect(await remedies()).toContain("helmdeck-memory key saved");
-    await confirmKeySaved(options(place));
-    expect(await remedies()).not.toContain("key saved");
-    await rotateKey(options(place));
-    expect(await remedies()).toContain("helmdeck-memory key saved");
   });
 
   test("contains no secret, is private, and counts as empty if it is malformed", async () => {

@@ -1,6 +1,6 @@
 /** `rotate-key`, also while a server has the database open. */
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { chmod, copyFile, link, readdir, readFile, symlink } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { finish } from "./command.ts";
@@ -90,3 +90,57 @@ function store(url: string, key: string): Promise<Response> {
     body: JSON.stringify({ key, value: "v" }),
   });
 }
+
+describe("key saved", () => {
+  const reminds = async () => (await home.run(["doctor"])).stdout.includes("key saved COPY");
+
+  test("compares the copy with the key; doctor reminds until then, and after a change of keys", async () => {
+    await home.run(["store", "editor", "vim"]);
+    await copyFile(home.keyPath, home.path("copy"));
+    await chmod(home.path("copy"), 0o644);
+    expect(await reminds()).toBe(true);
+    expect(await home.run(["key", "saved", "copy"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Noted: you keep a copy of the key [0-9a-f]{16}\.\n$/),
+    });
+    expect(await reminds()).toBe(false);
+    await home.run(["rotate-key"]);
+    expect(await reminds()).toBe(true);
+    expect(await home.run(["key", "saved", "copy"])).toMatchObject({ code: 1 });
+    const input = await readFile(home.keyPath, "utf8");
+    expect(await home.run(["key", "saved", "-"], { input })).toMatchObject({ code: 0 });
+    expect(await reminds()).toBe(false);
+  });
+
+  // verifies P-key-never-shown
+  test.each([
+    ["no copy", [], /^invalid_input: Name your copy of the key: key saved FILE/],
+    ["an empty name", [""], /^invalid_input: Name your copy of the key/],
+    ["another key", ["other"], /^key_wrong: The copy is of the key [0-9a-f]{16}, but the key in use is/],
+    ["another key as text", ["-"], /^key_wrong: /],
+    ["a missing file", ["missing"], /^key_missing: There is no copy of the key at .*missing/],
+    ["a link to a missing file", ["dangling"], /^key_missing: There is no copy of the key at .*dangling/],
+    ["the key file itself", [".openclaw/helmdeck-memory.key"], /^invalid_input: .* is the key file itself/],
+    ["a symbolic link to it", ["symbolic"], /^invalid_input: .*symbolic is the key file itself/],
+    ["a hard link to it", ["hard"], /^invalid_input: .*hard is the key file itself/],
+    ["a folder", ["."], /^key_unreadable: .* is not a regular file/],
+    ["a cut-off key", ["cut"], /^key_malformed: .* has 63 characters/],
+    ["a large file", ["large"], /^key_unreadable: .* this is not a key file/],
+  ])("refuses %s, records nothing, and shows no key", async (_, args, message) => {
+    await home.run(["store", "editor", "vim"]);
+    const key = await readFile(home.keyPath, "utf8");
+    await home.write("other", KEY);
+    await home.write("cut", key.slice(0, 63));
+    await home.write("large", key.repeat(20));
+    await symlink("nowhere", home.path("dangling"));
+    await symlink(home.keyPath, home.path("symbolic"));
+    await link(home.keyPath, home.path("hard"));
+    const { code, stdout, stderr } = await home.run(["key", "saved", ...args], { input: KEY });
+    expect({ isDone: code === 0, stdout, stderr }).toEqual({
+      ...{ isDone: false, stdout: "" },
+      stderr: expect.stringMatching(message),
+    });
+    for (const text of [key.slice(0, 63), KEY]) expect(stderr).not.toContain(text);
+    expect(await reminds()).toBe(true);
+  });
+});

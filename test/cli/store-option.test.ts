@@ -47,7 +47,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   restore: ["file"],
   move: ["--to", "postgres://db.example/other"],
   "rotate-key": [],
-  "key saved": [],
+  "key saved": ["copy"],
   "model install": [],
   "model status": [],
   "model remove": [],

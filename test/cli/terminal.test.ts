@@ -59,7 +59,7 @@ describe("a new key", () => {
       const store = ["store", "k", "v"];
       const first = await runOnTerminal(store, { homeFolder: fresh.folder });
       expect(first.stderr).toBe(
-        `Created the encryption key ${fresh.keyPath}. Keep a copy in a safe place: without it nothing can be read. Then run: helmdeck-memory key saved\n`,
+        `Created the encryption key ${fresh.keyPath}. Keep a copy of the key in a safe place, apart from the database: without it nothing can be read. Then run: helmdeck-memory key saved COPY\n`,
       );
       expect((await runOnTerminal(store, { homeFolder: fresh.folder })).stderr).toBe("");
       expect((await runPiped(store, { homeFolder: scripted.folder })).stderr).toBe("");

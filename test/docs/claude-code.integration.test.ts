@@ -1,5 +1,5 @@
 /**
- * Runs the commands of docs/howto/claude-code.md unchanged, from nothing, in a repository. A stand-in takes Claude Code's place; the
+ * Runs the commands of docs/howto/claude-code.md unchanged, from nothing, in one shell in a repository. A stand-in takes Claude Code's place; the
  * nightly test of test/server/ runs the same commands with the real client.
  */
 import { execFileSync } from "node:child_process";
@@ -8,26 +8,29 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { CommandHome } from "../cli/command.ts";
-import { bashBlocks, runBash } from "./bash-blocks.ts";
+import { bashBlocks, PastedShell } from "./bash-blocks.ts";
 
 const home = new CommandHome();
 const BLOCKS = await bashBlocks("howto/claude-code.md");
 const repository = home.path("repository");
-let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
+let shell: PastedShell;
 
 beforeAll(async () => {
-  env = await home.putInPath();
+  const env = await home.putInPath();
   cpSync(join(ROOT, "test/cli/stand-in-claude.mjs"), home.path("bin/claude"));
   mkdirSync(repository);
   execFileSync("git", ["init", "-q"], { cwd: repository });
   const origin = "https://git.example/team/garden-planner.git";
   execFileSync("git", ["remote", "add", "origin", origin], { cwd: repository });
+  shell = new PastedShell({ env, cwd: repository });
 });
-afterAll(() => home.remove());
+afterAll(() => {
+  shell.close();
+  home.remove();
+});
 
 function run(name: string): Promise<string> {
-  const block = BLOCKS.find((one) => one.name === name);
-  return runBash(block?.script ?? "exit 9", { env, cwd: repository });
+  return shell.run(BLOCKS.find((one) => one.name === name)?.script ?? "exit 9");
 }
 
 test("the page has these commands", () => {

@@ -1,17 +1,15 @@
 /**
- * Runs the commands of docs/howto/from-helmdeck.md in their order, and compares their output with the page. helmdeck has no image here, so
+ * Runs the commands of docs/howto/from-helmdeck.md in their order in one shell, and compares their output with the page. helmdeck has no image here, so
  * a stand-in for `docker` copies from a folder. test/gateway/sources-helmdeck.test.ts covers the section on a running helmdeck.
  */
-import { execFile } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { DAY_MS } from "../app/fixtures/memories.ts";
 import { CommandHome } from "../cli/command.ts";
 import { goTime, KEY_HEX, makeDatabase, run } from "../transfer/helmdeck-database.ts";
-import { bashBlocks, putProgram, runBash } from "./bash-blocks.ts";
+import { bashBlocks, PastedShell, putProgram } from "./bash-blocks.ts";
 import { consoleBlocks, patternOf } from "./console-blocks.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/from-helmdeck.md"), "utf8");
@@ -25,10 +23,10 @@ const DOCKER = `case "$1 $2 $3" in
 esac`;
 
 let home: CommandHome;
-let env: Readonly<Record<string, string>>;
+let shell: PastedShell;
 beforeAll(async () => {
   home = new CommandHome();
-  env = await home.putInPath();
+  shell = new PastedShell({ cwd: home.folder, env: await home.putInPath() });
   await mkdir(home.path("volume"));
   await putProgram(home.path("bin"), "docker", `sh -c '${DOCKER}' docker`);
   await home.write(".env.local", `HELMDECK_ADMIN_PASSWORD=x\nHELMDECK_MEMORY_KEY=${KEY_HEX}\n`);
@@ -53,7 +51,10 @@ beforeAll(async () => {
     { key: "foreign", value: "v", sealedWith: Buffer.alloc(32, 7) },
   ]);
 });
-afterAll(() => home.remove());
+afterAll(() => {
+  shell.close();
+  home.remove();
+});
 
 test("the guide for helmdeck users has commands for each of its tasks", () => {
   expect(STEPS.length).toBe(5);
@@ -61,10 +62,9 @@ test("the guide for helmdeck users has commands for each of its tasks", () => {
 
 test("the two files are copied", async () => {
   const [taking] = (await bashBlocks("howto/from-helmdeck.md")).filter(({ name }) => name === "compose");
-  await runBash(taking?.script ?? "exit 9", { env, cwd: home.folder });
+  await shell.run(taking?.script ?? "exit 9");
 });
 
 test.each(STEPS)("$command", async ({ command, expected }) => {
-  const running = promisify(execFile)("sh", ["-eu", "-c", `(${command}) 2>&1`], { cwd: home.folder, env });
-  expect((await running).stdout).toMatch(patternOf(expected));
+  expect(await shell.run(command)).toMatch(patternOf(expected));
 });

@@ -1,11 +1,10 @@
-/** Runs the commands of docs/howto/keys-and-backup.md unchanged, each block in a separate shell. */
-import { execFile } from "node:child_process";
+/** Runs the commands of docs/howto/keys-and-backup.md unchanged, in one shell. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { CommandHome } from "../cli/command.ts";
+import { PastedShell } from "./bash-blocks.ts";
 
 const GUIDE = await readFile(join(ROOT, "docs/howto/keys-and-backup.md"), "utf8");
 /** Each block with its heading. */
@@ -16,24 +15,26 @@ const BLOCKS = GUIDE.split(/^## /m).flatMap((section) => {
 
 describe("the guide to keys and backups", () => {
   let home: CommandHome;
-  let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
+  let shell: PastedShell;
   beforeAll(async () => {
     home = new CommandHome();
-    env = await home.putInPath();
+    shell = new PastedShell({ cwd: home.folder, env: await home.putInPath() });
     expect(await home.run(["store", "deploy/konflux", "We deploy through Konflux"])).toMatchObject({
       code: 0,
     });
   });
-  afterAll(() => home.remove());
+  afterAll(() => {
+    shell.close();
+    home.remove();
+  });
 
   test("has commands under each of its tasks", () => {
     expect(BLOCKS.length).toBeGreaterThanOrEqual(9);
   });
 
   test.each(BLOCKS)("$heading", async ({ script }) => {
-    const running = promisify(execFile)("sh", ["-eu", "-c", script], { cwd: home.folder, env });
-    await expect(running).resolves.toMatchObject({ stdout: expect.any(String) });
-    if (script.includes("helmdeck-memory list")) expect((await running).stdout).toContain("deploy/konflux");
+    const said = await shell.run(script);
+    if (script.includes("helmdeck-memory list")) expect(said).toContain("deploy/konflux");
   });
 
   // verifies P-backup-whole, P-backup-restored, P-key-change

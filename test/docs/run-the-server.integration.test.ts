@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "../cli/command.ts";
 import { type PostgresServer, startPostgres, until, whyWithoutPostgres } from "../postgres/server.ts";
-import { bashBlocks, runBash } from "./bash-blocks.ts";
+import { bashBlocks, PastedShell } from "./bash-blocks.ts";
 
 const BLOCKS = new Map(
   (await bashBlocks("howto/run-the-server.md")).map(({ name, script }) => [name, script]),
@@ -19,9 +19,10 @@ const BLOCKS = new Map(
 const missing = whyWithoutPostgres();
 const SUBJECTS = ["main", "work", "home"];
 
-/** A machine with its own copy of the secret, and its engine. */
+/** A machine with its own copy of the secret, its shell and its engine. */
 interface Machine {
   readonly folder: string;
+  readonly shell: PastedShell;
   readonly url: string;
   readonly engine: ChildProcess;
 }
@@ -42,7 +43,8 @@ beforeAll(async () => {
   machines = [await startMachine("one"), await startMachine("two")];
 });
 afterAll(async () => {
-  for (const { engine } of machines ?? []) {
+  for (const { engine, shell } of machines ?? []) {
+    shell.close();
     engine.kill("SIGTERM");
     await once(engine, "close");
   }
@@ -73,15 +75,16 @@ async function startMachine(name: string): Promise<Machine> {
   };
   const engine = home.start(args, { env });
   const [line] = await once(createInterface(engine.stdout), "line");
-  return { folder, engine, url: JSON.parse(line).url };
+  const shell = new PastedShell({ cwd: folder, env: { ...path, ...filesIn(folder) } });
+  return { folder, shell, engine, url: JSON.parse(line).url };
 }
 
 function filesIn(folder: string) {
   return { HELMDECK_JWT_SECRET_FILE: join(folder, "secret") };
 }
 
-function run(name: string, { folder }: Machine): Promise<string> {
-  return runBash(BLOCKS.get(name) ?? "exit 9", { cwd: folder, env: { ...path, ...filesIn(folder) } });
+function run(name: string, { shell }: Machine): Promise<string> {
+  return shell.run(BLOCKS.get(name) ?? "exit 9");
 }
 
 async function tokenFor(subject: string, { folder }: Machine): Promise<string> {

@@ -1,13 +1,11 @@
-/** Runs the commands of docs/howto/see-your-memory.md unchanged, and checks the pictures that it shows. */
+/** Runs the commands of docs/howto/see-your-memory.md unchanged in one shell, and checks the pictures that it shows. */
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { access, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { CommandHome } from "../cli/command.ts";
+import { PastedShell } from "./bash-blocks.ts";
 
 const MOST_PICTURE_BYTES = 120_000;
 const GUIDE = await readFile(join(ROOT, "docs/howto/see-your-memory.md"), "utf8");
@@ -15,41 +13,35 @@ const BLOCKS = [...GUIDE.matchAll(/^```bash\n(.*?)^```/gms)].map(([, script = ""
 
 describe("the guide to the pages", () => {
   let home: CommandHome;
-  let env: Awaited<ReturnType<CommandHome["putInPath"]>>;
+  let shell: PastedShell;
   beforeAll(async () => {
     home = new CommandHome();
-    env = await home.putInPath();
+    shell = new PastedShell({ cwd: home.folder, env: await home.putInPath() });
     await home.run(["store", "deploy", "We deploy through Konflux"]);
   });
-  afterAll(() => home.remove());
-
-  /** Starts the script and returns its lines as they arrive. Uses another port, because the usual one may be taken. */
-  function start(script: string) {
-    const free = script.replace("helmdeck-memory serve", "exec helmdeck-memory serve --port 0");
-    return spawn("sh", ["-eu", "-c", free], { cwd: home.folder, env, stdio: ["ignore", "pipe", "ignore"] });
-  }
+  afterAll(() => {
+    shell.close();
+    home.remove();
+  });
 
   test("opens the memory of the default agent", async () => {
     const [, serving = ""] = BLOCKS;
     expect(serving).toMatch(/token --subject main\nhelmdeck-memory serve\n$/);
-    const child = start(serving);
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const [token, , pages] = [await lines.next(), await lines.next(), await lines.next()];
-    const url = /http:\S+/.exec(String(pages.value))?.[0] ?? "";
+    // The usual port may be taken.
+    const free = serving.replace("helmdeck-memory serve", "helmdeck-memory serve --port 0");
+    const [, token = "", url = ""] = await shell.start(free, /^(\S+)\n.*pages in a browser: (\S+)\n/s);
     const headers = { "Content-Type": "application/x-www-form-urlencoded", Origin: new URL(url).origin };
-    const body = new URLSearchParams({ token: String(token.value) });
+    const body = new URLSearchParams({ token });
     const signedIn = await fetch(`${url}sign-in`, { method: "POST", redirect: "manual", headers, body });
     const Cookie = signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const facts = await (await fetch(url, { headers: { Cookie } })).text();
     expect(facts).toContain("We deploy through Konflux");
-    child.kill("SIGTERM");
-    await once(child, "close");
+    await shell.interrupt();
   });
 
   test("creates an operator's token as described", async () => {
-    const child = start(BLOCKS[2] ?? "");
-    const [line] = await once(createInterface(child.stdout), "line");
-    const claims = JSON.parse(Buffer.from(String(line).split(".")[1] ?? "", "base64url").toString());
+    const token = await shell.run(BLOCKS[2] ?? "exit 9");
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
     expect(claims).toMatchObject({ sub: "main", scopes: ["admin"] });
   });
 

@@ -1,5 +1,5 @@
 /**
- * Runs docs/tutorial.md, command by command, in a home of its own with the real OpenClaw and a stand-in for the language model.
+ * Runs docs/tutorial.md, command by command in one shell, in a home of its own with the real OpenClaw and a stand-in for the language model.
  *
  * `npm run docs:tutorial` also writes the pictures of this run that the page shows.
  */
@@ -13,7 +13,8 @@ import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { pathWithOpenClaw } from "../docker/package.ts";
 import { MODEL_ID, providerAt, type StandInModel, startStandInModel } from "../gateway/stand-in-model.ts";
 import { wayToPackages } from "../run/way-to-packages.ts";
-import { type ConsoleBlock, type ConsoleStep, consoleBlocks, patternOf, typed } from "./console-blocks.ts";
+import { PastedShell } from "./bash-blocks.ts";
+import { type ConsoleBlock, consoleBlocks, patternOf, typed } from "./console-blocks.ts";
 import { terminalPicture } from "./terminal-picture.ts";
 
 const run = promisify(execFile);
@@ -62,17 +63,18 @@ describe("the tutorial", () => {
   });
 
   test("can be followed as it is written", { timeout: LONGEST_MS }, async () => {
-    const env = await shellOf(host);
+    const shell = new PastedShell({ env: await environmentOf(host), cwd: host.home.workspace });
     for (const block of BLOCKS) {
       if (block.is.has("second-terminal")) await host.startGateway();
-      else await follow(block, env);
+      else await follow(block, shell);
     }
+    shell.close();
   });
 
-  async function follow(block: ConsoleBlock, env: Readonly<Record<string, string>>): Promise<void> {
+  async function follow(block: ConsoleBlock, shell: PastedShell): Promise<void> {
     const shown: string[] = [];
     for (const step of block.steps) {
-      const printed = await printedBy(step, env);
+      const printed = await shell.run(step.command);
       expect(printed, typed(step)).toMatch(patternOf(step.expected));
       shown.push(typed(step), printed.trimEnd());
     }
@@ -86,23 +88,10 @@ describe("the tutorial", () => {
           .replaceAll(host.home.workspace, "~/.openclaw/workspace"),
       );
   }
-
-  /** The output of both streams, as a terminal shows it. Throws if the command fails. */
-  async function printedBy({ command }: ConsoleStep, env: Readonly<Record<string, string>>): Promise<string> {
-    const shell = run("sh", ["-c", `exec 2>&1; ${command}`], { cwd: host.home.workspace, env });
-    return (await shell.catch((ending) => fail(command, ending))).stdout;
-  }
 });
 
-function fail(
-  command: string,
-  { code, stdout }: { readonly code?: number; readonly stdout?: string },
-): never {
-  throw new Error(`${command}\nended with ${code}:\n${stdout}`);
-}
-
-/** A shell with OpenClaw, in which npm's registry has this package. */
-async function shellOf({ home }: OpenClawHost): Promise<Readonly<Record<string, string>>> {
+/** Of a shell with OpenClaw, in which npm's registry has this package. */
+async function environmentOf({ home }: OpenClawHost): Promise<Readonly<Record<string, string>>> {
   const globals = join(home.root, "npm");
   const programs = join(home.root, "bin");
   const path = pathWithOpenClaw(programs);

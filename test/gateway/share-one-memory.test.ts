@@ -1,19 +1,19 @@
-/** Runs the commands of docs/howto/share-one-memory.md unchanged: some on the engine's machine, some on OpenClaw's. */
+/** Runs the commands of docs/howto/share-one-memory.md unchanged: some in a shell of the engine's machine, some in one of OpenClaw's. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DIST } from "../../scripts/build/build.ts";
 import { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
+import { bashBlocks, PastedShell, putProgram } from "../docs/bash-blocks.ts";
 import { resultOfSetUp } from "./shared.ts";
 
 const BLOCKS = await bashBlocks("howto/share-one-memory.md");
-const RUN_WITHIN_MS = 90_000;
 const ADDRESS = "https://memory.example";
 
 let host: OpenClawHost;
 let engineUrl: string;
+let shells: { readonly engine: PastedShell; readonly openclaw: PastedShell };
 const cleanUps: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
@@ -24,6 +24,11 @@ beforeAll(async () => {
   await putProgram(bin(), "openclaw", `"${node}" "${entry}"`);
   await putProgram(bin(), "helmdeck-memory", `"${process.execPath}" "${join(DIST, "helmdeck-memory.mjs")}"`);
   await putProgram(bin(), "install.sh", `"${process.execPath}" "${join(DIST, "install.mjs")}"`);
+  const shellOf = (where: keyof typeof shells) => new PastedShell({ env: envOf(where), cwd: host.home.root });
+  shells = { engine: shellOf("engine"), openclaw: shellOf("openclaw") };
+  cleanUps.push(async () => {
+    for (const shell of Object.values(shells)) shell.close();
+  });
 });
 afterAll(async () => {
   for (const clean of cleanUps.reverse()) await clean();
@@ -89,7 +94,7 @@ function envOf(where: "engine" | "openclaw"): Record<string, string> {
 }
 
 function run(script: string, where: "engine" | "openclaw"): Promise<string> {
-  return runBash(script.replaceAll(ADDRESS, engineUrl), { env: envOf(where), timeout: RUN_WITHIN_MS });
+  return shells[where].run(script.replaceAll(ADDRESS, engineUrl));
 }
 
 function bin(): string {

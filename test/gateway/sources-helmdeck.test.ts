@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { OpenClawHost, type ToolReply } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { StandInHelmdeck } from "../app/remote/helmdeck/stand-in-helmdeck.ts";
-import { bashBlocks, putProgram, runBash } from "../docs/bash-blocks.ts";
+import { bashBlocks, PastedShell, putProgram } from "../docs/bash-blocks.ts";
 import { NOTES } from "./setup.ts";
 import { patchConfig, pathsOf, resultOfSetUp } from "./shared.ts";
 
@@ -49,6 +49,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  shell?.close();
   await host?.stop();
   await helmdeck?.stop();
 });
@@ -203,14 +204,21 @@ function entryWith(token: string) {
   return { mcp: { servers: { helmdeck: { ...entry, transport: "sse" } } } };
 }
 
+let shell: PastedShell | undefined;
+
 /** Runs a block of the guide. Both machines are this one. */
 async function guided(name: string): Promise<string> {
+  shell ??= await makeShell();
+  const script = GUIDE.find((block) => block.name === name)?.script ?? "exit 9";
+  return shell.run(script.replaceAll(ADDRESS, helmdeck.url));
+}
+
+async function makeShell(): Promise<PastedShell> {
   const { env, root, runtime } = host.home;
   const bin = join(root, "bin");
   await putProgram(bin, "openclaw", `"${runtime.node}" "${runtime.entry}"`);
   await putProgram(bin, "control-plane", `sh -c '${MINT}' '${helmdeck.tokenOf("main")}'`);
-  const script = GUIDE.find((block) => block.name === name)?.script ?? "exit 9";
-  return runBash(script.replaceAll(ADDRESS, helmdeck.url), { env: { ...env, PATH: `${bin}:${env.PATH}` } });
+  return new PastedShell({ env: { ...env, PATH: `${bin}:${env.PATH}` }, cwd: root });
 }
 
 /** Prints the one token that the guide requests, as helmdeck's program does. */

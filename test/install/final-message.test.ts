@@ -90,14 +90,14 @@ describe("the command helmdeck-memory", () => {
     const PATH = program("bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).not.toContain("in your path");
-    expect(text).toContain("run: helmdeck-memory key saved");
+    expect(text).toContain("run: helmdeck-memory key saved COPY");
   });
 
   it("is offered with npm install if the package runs with npx", async () => {
     const PATH = program("_npx", "1", "node_modules", ".bin", "helmdeck-memory");
     const text = await said(withOpenClaw({ memory: memory("none") }), [], { PATH });
     expect(text).toContain("To put the command helmdeck-memory on your path: npm install -g helmdeck-memory");
-    expect(text).toContain("run: npx helmdeck-memory key saved");
+    expect(text).toContain("run: npx helmdeck-memory key saved COPY");
   });
 
   it("is offered as a link in a clone, with a note if the folder is not on the path", async () => {

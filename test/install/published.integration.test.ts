@@ -101,7 +101,7 @@ describe("helmdeck-memory from its tarball", () => {
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout).toContain("✓ Done.");
       expect(stdout).toContain("To undo everything: helmdeck-memory install --uninstall");
-      expect(stdout).toContain("Then run: helmdeck-memory key saved. Until then doctor reminds you.");
+      expect(stdout).toContain("Then run: helmdeck-memory key saved COPY. Until then doctor reminds you.");
       expect(stdout).not.toContain("in your path");
       const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
       expect(entries["helmdeck-memory"]).toEqual({
