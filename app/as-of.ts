@@ -9,30 +9,32 @@ import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { invalidField } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
+import { DAY_OR_TIME, hasBegun, type Moment, readMoment } from "../engine/rfc3339.ts";
 import { type Span, spansOf } from "../engine/rules/history.ts";
-import type { Entry, Held, UnixMs } from "../engine/store/memory-store.ts";
+import type { Entry, Held } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, valueView } from "./fact-view.ts";
 import { formerKeys } from "./history.ts";
-import type { FactsPage, FactsQuery, FactView } from "./memory.ts";
+import type { FactsPage, FactsQuery, FactView, GetInput } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** What had expired by then has expired now, and is in no history. */
-function isHeldAt({ held, until }: Span, at: UnixMs): boolean {
-  return held.updatedAt <= at && at < until;
+function isHeldAt({ held, until }: Span, then: Moment): boolean {
+  return hasBegun(held.updatedAt, then) && !hasBegun(until, then);
 }
 
-/** Throws `invalid_input` for what is no time. A time that is still to come is now. */
-function requireTime({ now }: UseCaseContext, asOf: unknown): UnixMs {
-  if (typeof asOf === "number" && Number.isFinite(asOf)) return Math.min(asOf, now());
-  throw invalidField("as_of", "must be a time such as 2026-11-20T12:00:00Z");
+/** Throws `invalid_input` for what is no day or time. A time that is still to come is now. */
+function requireMoment({ now }: UseCaseContext, asOf: unknown): Moment {
+  const then = readMoment(asOf, "end");
+  if (then !== undefined) return { ...then, at: Math.min(then.at, now()) };
+  throw invalidField("as_of", `must be ${DAY_OR_TIME}`);
 }
 
-async function heldAt({ store }: UseCaseContext, entry: Entry, at: UnixMs): Promise<readonly Held[]> {
+async function heldAt({ store }: UseCaseContext, entry: Entry, then: Moment): Promise<readonly Held[]> {
   // What it superseded or replaced ended when its value was stored.
-  const former = entry.updatedAt <= at ? [] : await store.history(entry);
+  const former = hasBegun(entry.updatedAt, then) ? [] : await store.history(entry);
   return spansOf(entry, former)
-    .filter((span) => isHeldAt(span, at))
+    .filter((span) => isHeldAt(span, then))
     .map(({ held }) => held);
 }
 
@@ -40,9 +42,9 @@ async function heldAt({ store }: UseCaseContext, entry: Entry, at: UnixMs): Prom
 export async function getFactAsOf(
   context: UseCaseContext,
   namespace: Namespace,
-  { key: name, asOf }: { readonly key: string; readonly asOf: UnixMs },
+  { key: name, asOf }: GetInput,
 ): Promise<FactView | undefined> {
-  const at = requireTime(context, asOf);
+  const then = requireMoment(context, asOf);
   const names = factsNamedBy(name);
   const keys = new Set(names.map(({ key }) => key));
   for await (const former of formerKeys(context.store, namespace))
@@ -50,7 +52,7 @@ export async function getFactAsOf(
   const held: Held[] = [];
   for (const key of keys) {
     const entry = await context.store.get({ namespace, origin: "fact", key });
-    if (entry !== undefined) held.push(...(await heldAt(context, entry, at)));
+    if (entry !== undefined) held.push(...(await heldAt(context, entry, then)));
   }
   for (const { key, category } of names) {
     const found = newestOfEach(held).find(
@@ -78,9 +80,9 @@ function viewOf(held: Held): FactView {
 export async function listFactsAsOf(
   context: UseCaseContext,
   namespace: Namespace,
-  { asOf, limit: given, cursor, ...filter }: FactsQuery & { readonly asOf: UnixMs },
+  { asOf, limit: given, cursor, ...filter }: FactsQuery,
 ): Promise<FactsPage> {
-  const at = requireTime(context, asOf);
+  const then = requireMoment(context, asOf);
   const limit = requireCount("limit", given, ANSWER_LIMITS.facts);
   const from = placeOf(cursor);
   if (filter.expiring === true || filter.soonestFirst === true)
@@ -88,7 +90,7 @@ export async function listFactsAsOf(
   const held: Held[] = [];
   const unreadable: string[] = [];
   for await (const page of pagesOf((more) => context.store.list({ namespace, origin: "fact", ...more }))) {
-    for (const entry of page.entries) held.push(...(await heldAt(context, entry, at)));
+    for (const entry of page.entries) held.push(...(await heldAt(context, entry, then)));
     unreadable.push(...page.unreadable.map(({ key }) => key));
   }
   const found = newestOfEach(held).filter(matching(filter));

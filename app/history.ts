@@ -2,6 +2,7 @@
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
+import { DAY_OR_TIME, isDay, type Moment, readMoment } from "../engine/rfc3339.ts";
 import { requireRevision } from "../engine/rules/conditions.ts";
 import { isCovered, mayCoverFormer, spansOf, undoOf } from "../engine/rules/history.ts";
 import type {
@@ -38,21 +39,23 @@ export async function factHistory(
   return { key, former: shown.map(valueView), undo: undo.map(valueView) };
 }
 
-function requireSince(since: unknown): UnixMs {
-  if (typeof since === "number" && Number.isFinite(since)) return since;
-  throw invalidField("since", "must be a time such as 2026-11-20T12:00:00Z");
+function requireSince(since: unknown): Moment {
+  const moment = readMoment(since, "begin");
+  if (moment !== undefined) return moment;
+  throw invalidField("since", `must be ${DAY_OR_TIME}`);
 }
 
 async function endedAfter(
   { store }: UseCaseContext,
   ref: EntryRef,
   former: readonly FormerValue[],
-  since: UnixMs,
+  since: Moment,
 ): Promise<readonly FormerValue[]> {
   const entry = await store.get(ref).catch(unlessUnreadable);
   if (entry === undefined) return former;
   const spans = spansOf(entry, former);
-  const later = new Set(spans.filter(({ until }) => until > since).map(({ held }) => held.value));
+  const isLater = (at: UnixMs) => (isDay(at) ? at >= since.day : at > since.at);
+  const later = new Set(spans.filter(({ until }) => isLater(until)).map(({ held }) => held.value));
   return former.filter(({ value }) => later.has(value));
 }
 

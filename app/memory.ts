@@ -94,13 +94,13 @@ export interface FactName {
 }
 
 export interface GetInput extends FactName {
-  /** What the memory said then, as far as histories tell. */
-  readonly asOf?: UnixMs;
+  /** What the memory said then, as far as histories tell: a time, also in RFC 3339, or a day such as `2026-11-20` (in UTC). */
+  readonly asOf?: UnixMs | string;
 }
 
 export interface HistoryInput extends FactName {
-  /** Only values that another one replaced later. */
-  readonly since?: UnixMs;
+  /** Only values that another one replaced later than this time, or on this day and later. */
+  readonly since?: UnixMs | string;
 }
 
 export interface ChangeInput extends FactName {
@@ -182,8 +182,8 @@ export interface FactsQuery {
   readonly expiring?: boolean;
   /** Only pinned facts, in the order of prompts. */
   readonly pinned?: boolean;
-  /** What the memory said then, as far as histories tell. Not with `expiring`. */
-  readonly asOf?: UnixMs;
+  /** As of a fact. Not with `expiring`. */
+  readonly asOf?: GetInput["asOf"];
   /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */

@@ -8,7 +8,7 @@ import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
 import { frameOf } from "../engine/projections/frame.ts";
 import { type CommandContext, missingFact, type Runs } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { AS_OF, asOfTime, FACT_NAME, withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfMoment, FACT_NAME, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareGet(program: Command, runs: Runs): void {
@@ -17,7 +17,7 @@ export function declareGet(program: Command, runs: Runs): void {
     .summary("Print the value of one fact.")
     .description("Print the value of one fact.")
     .argument("<key>", FACT_NAME)
-    .option("--as-of <date>", AS_OF, asOfTime)
+    .option("--as-of <date>", AS_OF, asOfMoment)
     .action((key: string, { asOf }: Pick<GetInput, "asOf">, command: Command) =>
       runs(command, async (context) => getCommand(context, { key, ...defined({ asOf }) })),
     );

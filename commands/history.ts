@@ -10,7 +10,7 @@ import { defined } from "../engine/defined.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { FACT_NAME, seconds, sinceTime, withExamples } from "./option-parsers.ts";
+import { FACT_NAME, seconds, sinceMoment, withExamples } from "./option-parsers.ts";
 import { withMemory, withMemoryToChange } from "./with-memory.ts";
 
 function declareHistory(program: Command, runs: Runs): void {
@@ -21,7 +21,7 @@ function declareHistory(program: Command, runs: Runs): void {
       "Show a fact's former values, newest first: the last ten, with those of facts that it superseded.",
     )
     .argument("<key>", `${FACT_NAME} A superseded key leads to its successor.`)
-    .option("--since <date>", "Only values that were replaced since that day or time.", sinceTime)
+    .option("--since <date>", "Only values that were replaced since that day or time.", sinceMoment)
     .action((key: string, { since }: Pick<HistoryInput, "since">, command: Command) =>
       runs(command, async (context) => historyCommand(context, { key, ...defined({ since }) })),
     );

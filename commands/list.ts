@@ -14,7 +14,7 @@ import { originOfCategory } from "../engine/projections/paths.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
-import { AS_OF, asOfTime, count, withExamples } from "./option-parsers.ts";
+import { AS_OF, asOfMoment, count, withExamples } from "./option-parsers.ts";
 import { withMemory } from "./with-memory.ts";
 
 export function declareList(program: Command, runs: Runs): void {
@@ -27,7 +27,7 @@ export function declareList(program: Command, runs: Runs): void {
     .option("--category <name>", "Only this category.")
     .option("--expiring", "Only facts that expire within 14 days.")
     .option("--pinned", "Only pinned facts.")
-    .option("--as-of <date>", AS_OF, asOfTime)
+    .option("--as-of <date>", AS_OF, asOfMoment)
     .option("--limit <count>", "Maximum number.", count, ANSWER_LIMITS.facts.byDefault)
     .action((prefix: string | undefined, _options: unknown, command: Command) => {
       const { category, expiring, pinned, asOf, limit } = command.opts<ListOptions>();
@@ -51,7 +51,7 @@ interface ListOptions {
   readonly category?: string;
   readonly expiring?: boolean;
   readonly pinned?: boolean;
-  readonly asOf?: number;
+  readonly asOf?: string;
   readonly limit: number;
 }
 
@@ -65,7 +65,7 @@ export interface ListRequest {
   readonly expiring?: boolean;
   readonly pinned?: boolean;
   /** What the memory said then; Unix milliseconds. */
-  readonly asOf?: number;
+  readonly asOf?: string;
   readonly limit: number;
 }
 

@@ -1,5 +1,6 @@
 /** Parsers of options and arguments with their error messages, and helpers for declarations. */
 import { type Command, InvalidArgumentError } from "commander";
+import { DAY_OR_TIME, readTime } from "../engine/rfc3339.ts";
 
 /** Examples are written for `helmdeck-memory` and shown with the name of the actual command line. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
@@ -55,22 +56,32 @@ export const AS_OF =
   "What memory said on that day or at that time, without what was forgotten, undone or has expired since.";
 
 /** A day as typed means its end: what was said on it. */
-export function asOfTime(text: string): number {
-  return timeOf(text, "T23:59:59.999");
+export function asOfMoment(text: string): string {
+  return momentOf(text, "T23:59:59.999");
 }
 
 /** A day as typed means its beginning. */
-export function sinceTime(text: string): number {
-  return timeOf(text, "T00:00:00");
+export function sinceMoment(text: string): string {
+  return momentOf(text, "T00:00:00");
 }
 
-/** In milliseconds since 1970; a day is that of this machine's time zone. */
-function timeOf(text: string, ofDay: string): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
-  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?$/.test(text);
-  const time = isDay || isTime ? Date.parse(isDay ? `${text}${ofDay}` : text) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new InvalidArgumentError("Write a day such as 2026-11-20, or a time such as 2026-11-20T12:00:00Z.");
+/** In milliseconds since 1970. */
+export function sinceTime(text: string): number {
+  return Date.parse(sinceMoment(text));
+}
+
+/** In RFC 3339, with the offset of this machine's zone where none is typed: by it, memory knows which day it was here. */
+function momentOf(text: string, ofDay: string): string {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}${ofDay}` : text;
+  const moment = /Z|[+-]\d\d:\d\d$/i.test(time) ? time : `${time}${offsetAt(Date.parse(time))}`;
+  if (readTime(moment) !== undefined) return moment;
+  throw new InvalidArgumentError(`Write ${DAY_OR_TIME}.`);
+}
+
+function offsetAt(at: number): string {
+  const east = -new Date(at).getTimezoneOffset();
+  const [hours, minutes] = [Math.trunc(Math.abs(east) / 60), Math.abs(east) % 60];
+  return `${east < 0 ? "-" : "+"}${`${hours}`.padStart(2, "0")}:${`${minutes}`.padStart(2, "0")}`;
 }
 
 /** For a command that opens no memory. */

@@ -1,6 +1,6 @@
 /** Formats times, counts and sizes for people. */
 import { kindOfSession, plainName } from "../engine/projections/frame.ts";
-import { isKnownTime } from "../engine/rfc3339.ts";
+import { dateOf, isDay, isKnownTime } from "../engine/rfc3339.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { type Html, html } from "./html.ts";
 
@@ -52,16 +52,22 @@ export function dayOf(at: number): string {
   return isDate(at) ? new Date(at).toISOString().slice(0, 10) : "";
 }
 
-/** Relative time, with the exact time as title. */
+/** Relative time, with the exact time as title; of a day its date. */
 export function time(now: number, at: number): Html {
+  if (isDay(at)) return dateHtml(at);
   if (!isDate(at)) return html`${minuteOf(at)}`;
   return html`<time datetime="${new Date(at).toISOString()}" title="${minuteOf(at)} UTC">${fromNow(now, at)}</time>`;
 }
 
-/** `2026-11-20 22:53 UTC (5 hours ago)` */
+/** `2026-11-20 22:53 UTC (5 hours ago)`; `2026-11-20` for a day. */
 export function exactTime(now: number, at: number): Html {
+  if (isDay(at)) return dateHtml(at);
   if (!isDate(at)) return html`${minuteOf(at)}`;
   return html`<time datetime="${new Date(at).toISOString()}">${minuteOf(at)} UTC</time> <span class="muted">(${fromNow(now, at)})</span>`;
+}
+
+function dateHtml(day: number): Html {
+  return html`<time datetime="${dateOf(day)}">${dateOf(day)}</time>`;
 }
 
 /** `1 fact`, `12 facts`, `10,000 facts`. */

@@ -18,7 +18,7 @@ import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
-import { isKnownTime, rfc3339 } from "../engine/rfc3339.ts";
+import { dateOf, dayOrTime, isKnownTime } from "../engine/rfc3339.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ToolResult } from "./openclaw-api.ts";
@@ -61,7 +61,7 @@ async function history({ memory, verdict, ...called }: Called): Promise<ToolResu
 
 async function pin({ memory, verdict, ...called }: Called): Promise<ToolResult> {
   const fact = await memory.pinFact(verdict.subject, pinFrom(argumentsFor(called)), writerOf(verdict));
-  const until = fact.expiresAt === undefined ? "" : ` until ${dayOf(fact.expiresAt)}`;
+  const until = fact.expiresAt === undefined ? "" : ` until ${dateOf(fact.expiresAt)}`;
   const story = fact.pinned
     ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
     : `${quotedKey(fact.key)} is not pinned; it is kept${until}.`;
@@ -136,14 +136,14 @@ function isGiven<T>(value: T | undefined | null): value is T {
 
 function storeResult(stored: StoredFact): ToolResult {
   const { replaced } = stored;
-  const until = dayOf(stored.expiresAt);
+  const until = dateOf(stored.expiresAt);
   const name = `${quotedKey(stored.key)} in ${stored.category}`;
   const story = replaced?.refreshed
     ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
     : `Remembered ${name} until ${until}.`;
   const change =
     replaced && !replaced.refreshed
-      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dayOf(replaced.updatedAt)}` : ""}.`
+      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dateOf(replaced.updatedAt)}` : ""}.`
       : "";
   const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
   return answer(told, toWire(stored));
@@ -210,10 +210,6 @@ function answer(story: string, details: Readonly<Record<string, unknown>>): Tool
   return { content: [{ type: "text", text: story }], details };
 }
 
-function dayOf(unixMs: number): string {
-  return rfc3339(unixMs).slice(0, "2026-01-01".length);
-}
-
 function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
   return typeof params === "object" && params !== null ? { ...params } : {};
 }
@@ -232,7 +228,7 @@ function similarFactsText({ superseded = [], sameAs = [], similar = [] }: Stored
       : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
   if (similar.length === 0) return retired + same;
   const found = similar.map(({ key, value, updatedAt, contradicts }) => {
-    const stored = isKnownTime(updatedAt) ? `stored ${rfc3339(updatedAt)}` : "stored before";
+    const stored = isKnownTime(updatedAt) ? `stored ${dayOrTime(updatedAt)}` : "stored before";
     return `\n- ${quotedKey(key)}, ${stored}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
   });
   const advice =
@@ -255,6 +251,6 @@ function historyAnswer(history: FactHistory | undefined): ToolResult {
 }
 
 function formerText(former: FormerView): string {
-  const frame = frameOf({ kind: "fact", ...former }, { time: rfc3339 });
+  const frame = frameOf({ kind: "fact", ...former }, { time: dayOrTime });
   return `${frame}:\n${quotedText(former.value, ANSWER_LIMITS.snippetCharacters)}`;
 }

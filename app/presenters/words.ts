@@ -2,7 +2,7 @@
 import type { PossibleReason } from "../../engine/answer-limits.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { cutText } from "../../engine/projections/frame.ts";
-import { isKnownTime } from "../../engine/rfc3339.ts";
+import { dateOf, isDay, isKnownTime } from "../../engine/rfc3339.ts";
 import type { FactView, StoredCounts } from "../memory.ts";
 
 export const SEMANTIC_OFF =
@@ -106,10 +106,11 @@ const DAY = 24 * HOUR;
 /**
  * Times for people on a command line.
  *
- * `2026-11-20 22:53`, in the local time zone.
+ * `2026-11-20 22:53`, in the local time zone; `2026-11-20` for a day, in every zone.
  */
 export function localMinute(at: number): string {
   if (!isKnownTime(at)) return "an unknown time";
+  if (isDay(at)) return dateOf(at);
   const date = new Date(at);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;

@@ -17,6 +17,7 @@ import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { FACT_LIMITS, factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { pathOf } from "../../engine/projections/paths.ts";
+import { isToCome } from "../../engine/rfc3339.ts";
 import type { NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import type { FactView } from "../memory.ts";
@@ -138,7 +139,7 @@ function writeTimes(
 }
 
 function requirePast(field: string, time: UnixMs, now: UnixMs): UnixMs {
-  if (time > now + CLOCK_SKEW_MS) throw invalidField(field, "is in the future");
+  if (isToCome(time, now + CLOCK_SKEW_MS)) throw invalidField(field, "is in the future");
   return time;
 }
 

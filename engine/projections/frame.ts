@@ -7,7 +7,7 @@
  * cannot end either quotation.
  */
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
-import { isKnownTime, rfc3339 } from "../rfc3339.ts";
+import { dateOf, isKnownTime } from "../rfc3339.ts";
 import type { UnixMs } from "../store/memory-store.ts";
 import type { Writer } from "../store/writer.ts";
 import type { DocumentKind } from "./corpus.ts";
@@ -57,7 +57,7 @@ const PLAIN_NAME = /^[\w.@-]+$/;
  * `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)`, and of a fact that others
  * contradict also `; contradicts "deploy/friday" of 2026-04-01`.
  */
-export function frameOf(document: FramedHit, { time = dayOf, bare, most }: FrameOptions = {}): string {
+export function frameOf(document: FramedHit, { time = dateOf, bare, most }: FrameOptions = {}): string {
   const { kind, key, category, createdAt, updatedAt, writer, conflictsWith = [] } = document;
   const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
   const stored = isKnownTime(createdAt) ? `, stored ${time(createdAt)}${updated}` : "";
@@ -126,8 +126,4 @@ export function cutText(text: string, most: number): string {
 /** A name as it stands, or quoted if it could pass for other words. */
 export function plainName(name: string): string {
   return PLAIN_NAME.test(name) && name.length <= MOST_NAME ? name : quotedKey(name, MOST_NAME);
-}
-
-function dayOf(at: UnixMs): string {
-  return rfc3339(at).slice(0, "2026-01-01".length);
 }

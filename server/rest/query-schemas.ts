@@ -4,6 +4,7 @@ import type { Memory, UseCase } from "../../app/memory.ts";
 import type { Fits } from "../../app/operations/operation.ts";
 import type { FromWire } from "../../app/wire/codec.ts";
 import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
+import { DAY_OR_TIME, readMoment } from "../../engine/rfc3339.ts";
 
 /** A whole number; the use case checks its bounds. */
 const wholeNumber = z
@@ -24,12 +25,12 @@ function flag(description: string) {
     .openapi({ type: "boolean", description });
 }
 
-function time(description: string) {
-  return z.iso
-    .datetime({ offset: true })
-    .transform((written) => Date.parse(written))
+function moment(description: string) {
+  return z
+    .string()
+    .refine((written) => readMoment(written, "end") !== undefined, `must be ${DAY_OR_TIME}`)
     .optional()
-    .openapi({ type: "string", format: "date-time", description });
+    .openapi({ description: `${description} A time, or a day in UTC.` });
 }
 
 const text = (description: string) => z.string().optional().openapi({ description });
@@ -41,17 +42,17 @@ const listFacts = z.strictObject({
   expiring: flag("true: only facts that expire within 14 days."),
   pinned: flag("true: only pinned facts."),
   soonest_first: flag("true: only facts that expire within 14 days, soonest first."),
-  as_of: time("What the memory said then, as far as histories tell. Not with expiring or soonest_first."),
+  as_of: moment("What the memory said then, as far as histories tell. Not with expiring or soonest_first."),
   limit: limit(`Maximum number of facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
   cursor: text("next_cursor of the previous page."),
 });
 
 const getFact = z.strictObject({
-  as_of: time("What the fact said then, as far as histories tell."),
+  as_of: moment("What the fact said then, as far as histories tell."),
 });
 
 const factHistory = z.strictObject({
-  since: time("Only values that another one replaced later."),
+  since: moment("Only values that another one replaced later."),
 });
 
 const listRuns = z.strictObject({
@@ -60,7 +61,9 @@ const listRuns = z.strictObject({
     .enum(["ok", "failed"])
     .optional()
     .openapi({ description: "failed: every outcome other than ok." }),
-  until: time("Only runs recorded at or before this time."),
+  until: moment("Only runs recorded at or before then.").transform(
+    (written) => readMoment(written, "end")?.at,
+  ),
   limit: limit("Maximum number of runs: 1 to 200; default 50."),
   cursor: text("next_cursor of the previous page."),
 });

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
 import type { ImportCounts, ImportResult } from "../../app/transfer/import-counts.ts";
-import { readTime } from "../../app/transfer/line-parts.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { rfc3339 } from "../../engine/rfc3339.ts";
+import { readTime, rfc3339 } from "../../engine/rfc3339.ts";
 import type { ConflictRule } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
@@ -156,11 +155,11 @@ describe("an import", () => {
   test.each([
     [
       { key: "k", value: "v", created_at: "2026-02-30T00:00:00Z" },
-      "created_at must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.",
+      "created_at must be a day such as 2026-11-20, or a time such as 2026-11-20T12:00:00Z.",
     ],
     [
       { key: "k", value: "v", created_at: "yesterday" },
-      "created_at must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.",
+      "created_at must be a day such as 2026-11-20, or a time such as 2026-11-20T12:00:00Z.",
     ],
     [{ key: "k", value: "v", created_at: 1_700_000_000 }, "created_at must be a string."],
     [{ key: "k", value: "v", created_at: "2026-11-22T00:00:00Z" }, "created_at is in the future."],

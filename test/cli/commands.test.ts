@@ -1,5 +1,6 @@
 /** get, list, search, forget and doctor for people and scripts. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
 const home = new InProcessHome();
@@ -189,14 +190,61 @@ describe("as of a day", () => {
       former: [{ value: "By hand" }],
     });
     expect(await json("history", "deploy", "--since", day(-1), ...caller)).toMatchObject({ former: [] });
-    const refused = await home.run(["list", "--as-of", "last week", ...caller]);
-    expect([refused.code, refused.stderr]).toEqual([
-      2,
-      expect.stringContaining("Write a day such as 2026-11-20"),
-    ]);
     await home.run(["forget", "key:deploy", "--yes", ...caller]);
     expect(await json("list", "--as-of", then, ...caller)).toMatchObject({ facts: [] });
   });
+
+  test.each(["last week", "2026-02-30", "2026-13-01", "2025-02-29", "2026-11-20T24:00", "2026-11-31T10:00Z"])(
+    "%s is no day",
+    async (text) => {
+      const message = "Write a day such as 2026-11-20, or a time such as 2026-11-20T12:00:00Z.";
+      for (const asked of [
+        ["list", "--as-of"],
+        ["get", "deploy", "--as-of"],
+        ["history", "deploy", "--since"],
+      ])
+        expect(await home.run([...asked, text])).toMatchObject({
+          code: 2,
+          stderr: expect.stringContaining(message),
+        });
+    },
+  );
+
+  test.each(["Etc/GMT+12", "America/Los_Angeles", "UTC", "Asia/Kolkata", "Pacific/Kiritimati"])(
+    "in %s, a daily note is of its own date, shown and asked for, also after a move by export",
+    async (zone) => {
+      vi.stubEnv("TZ", zone);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const home = new InProcessHome();
+      onTestFinished(() => home.remove());
+      const json = async (...args: readonly string[]) =>
+        JSON.parse((await home.run([...args, "--json"])).stdout);
+      const note = (text: string) => writeFileSync(home.path("2026-01-20.md"), `- Cache: ${text}\n`);
+      const importNote = () =>
+        home.run(["import", "--from", "openclaw", home.path("2026-01-20.md"), "--yes"]);
+      note("here");
+      await importNote();
+      const exported = (await home.run(["export"])).stdout;
+      const moved = ["--caller", "moved"];
+      await home.run(["import", "-", ...moved], { input: exported });
+      for (const whose of [[], moved]) {
+        const on = (day: string) => json("list", "--as-of", day, ...whose);
+        expect((await on("2026-01-19")).facts).toEqual([]);
+        expect((await on("2026-01-19T23:59:59")).facts).toEqual([]);
+        expect((await on("2026-01-20")).facts).toHaveLength(1);
+        expect((await on("2026-01-20T00:00")).facts).toHaveLength(1);
+        expect((await home.run(["list", ...whose])).stdout).toContain("(daily_notes, 2026-01-20, ");
+        expect((await home.run(["search", "cache", ...whose])).stdout).toContain(
+          "stored 2026-01-20 by import",
+        );
+      }
+      note("there");
+      await importNote();
+      const history = (since: string) => json("history", "daily/2026-01-20/cache", "--since", since);
+      expect((await history("2026-01-20")).former).toHaveLength(1);
+      expect((await history("2026-01-21")).former).toEqual([]);
+    },
+  );
 });
 
 describe("search", () => {

@@ -303,6 +303,17 @@ describe("one fact", () => {
     );
   });
 
+  test("of a date without a time has that date", async () => {
+    const rig = await openRig();
+    rig.clock.time = Date.UTC(2026, 10, 21);
+    await rig.memory.storeFact("main", { key: "k", value: "v" });
+    rig.clock.pass(2 * 3_600_000);
+    expect(textOf(await rig.get("/fact?key=k"))).toContain(
+      "First stored 2026-11-21 Last stored 2026-11-21 Exp",
+    );
+    expect(textOf(await rig.get("/facts"))).toContain("stored 2026-11-21 expires");
+  });
+
   test("shows its former values and similar facts", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "k", value: "We deploy by hand." });

@@ -1,6 +1,9 @@
 /** REST as a client sees it: helmdeck's routes and shapes, over a real memory and the real pack engine. */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
+import { readDay } from "../../engine/rfc3339.ts";
+import { namespaceOf } from "../../engine/store/namespace.ts";
 import { ContextServer, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 import { SlowPipeline } from "./fixtures/mcp-context.ts";
 
@@ -198,7 +201,24 @@ describe("facts", () => {
     expect((await alice.get(`/api/v1/memory/facts/tool?as_of=${before}`)).status).toBe(404);
     const since = await alice.get(`/api/v1/memory/facts/tool/history?since=${before}`);
     expect(since.body.former).toMatchObject([{ value: "Jenkins" }]);
-    expect((await alice.get("/api/v1/memory/facts?as_of=yesterday")).status).toBe(400);
+    for (const asked of ["facts?as_of", "facts/tool?as_of", "facts/tool/history?since", "runs?until"])
+      for (const text of ["yesterday", "2026-02-30", "2026-11-20T24:00:00Z"])
+        expect(await alice.get(`/api/v1/memory/${asked}=${text}`), asked).toMatchObject({
+          status: 400,
+          body: { message: expect.stringContaining("must be a day such as 2026-11-20, or a time") },
+        });
+  });
+
+  it("of a day are read as of that day for the asker, in UTC where no offset says another", async () => {
+    const fact = validateFact({ key: "note", value: "Cache" });
+    const [createdAt, expiresAt] = [readDay("2026-11-10") ?? 0, Date.UTC(2027, 0, 1)];
+    await served.open.store.put(
+      factEntry(namespaceOf("alice"), fact, { createdAt, updatedAt: createdAt, expiresAt }),
+    );
+    const on = async (asOf: string) =>
+      (await alice.get(`/api/v1/memory/facts?as_of=${encodeURIComponent(asOf)}`)).body.facts;
+    for (const before of ["2026-11-09", "2026-11-09T20:00:00-08:00"]) expect(await on(before)).toEqual([]);
+    for (const then of ["2026-11-10", "2026-11-10T00:30:00+14:00"]) expect(await on(then)).toHaveLength(1);
   });
 
   it("have times, tags, fingerprint and path", async () => {

@@ -1,6 +1,7 @@
 /** The result of importing each format's sample, and the rules for parsing Markdown. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { exportLines } from "../../app/transfer/export-lines.ts";
 import { guessFormat, wantsFormat } from "../../app/transfer/formats/guess-format.ts";
 import { markdownItems } from "../../app/transfer/formats/markdown-items.ts";
 import { keyOfParts, nameOfText, slugOf } from "../../app/transfer/formats/note-keys.ts";
@@ -59,6 +60,22 @@ describe("the notes of OpenClaw", () => {
   test("are the files of a workspace that its documentation names", () => {
     const names = ["AGENTS.md", "DREAMS.md", "USER.md", "MEMORY.md", "memory/2026-11-18.md", "memory/x.json"];
     expect(workspaceNotes(names)).toEqual(["MEMORY.md", "USER.md", "memory/2026-11-18.md"]);
+  });
+
+  test.each([
+    ["of today in the first zone has its day", "2026-11-21", "2026-11-21T00:00:00.000Z"],
+    ["of a day that has begun nowhere has the time of the import", "2026-11-22", "2026-11-20T12:00:00.000Z"],
+    ["of a date that no calendar has is imported without it", "2026-02-30", "2026-11-20T12:00:00.000Z"],
+  ])("a daily note %s", async (_what, date, time) => {
+    const memory = await openTestMemory();
+    await importNotes(memory, "openclaw", [textFile("- Cache", `memory/${date}.md`)]);
+    const { facts } = await memory.listFacts("main", {});
+    expect(facts.map(({ updatedAt }) => rfc3339(updatedAt))).toEqual([time]);
+    let lines = "";
+    for await (const line of exportLines({ memory, subject: "main", onProblem: () => undefined }))
+      lines += line;
+    await importNotes(memory, "jsonl", [textFile(lines)], { subject: "moved" });
+    expect((await memory.listFacts("moved", {})).facts).toMatchObject([{ updatedAt: Date.parse(time) }]);
   });
 
   test("do not include any other file", async () => {

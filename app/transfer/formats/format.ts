@@ -13,6 +13,7 @@ import {
   isReservedCategory,
   validateFact,
 } from "../../../engine/facts/facts-policy.ts";
+import { isToCome } from "../../../engine/rfc3339.ts";
 import type { NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace } from "../../../engine/store/namespace.ts";
 
@@ -65,7 +66,7 @@ export interface Note {
   readonly value: string;
   readonly category?: string;
   readonly tags?: readonly string[];
-  /** As given by the source; a future time is ignored. */
+  /** As given by the source: a time, or a day (`readDay`); one that is to come is ignored. */
   readonly createdAt?: UnixMs | undefined;
   readonly updatedAt?: UnixMs | undefined;
   /** The expiry in the source; the earlier of this and the default counts. */
@@ -105,5 +106,5 @@ function noteEntry(note: Note, { namespace, now, ttlSeconds }: ReadContext): New
 }
 
 function pastOf(time: UnixMs | undefined, now: UnixMs): UnixMs | undefined {
-  return time === undefined || time > now ? undefined : time;
+  return time === undefined || isToCome(time, now) ? undefined : time;
 }

@@ -11,7 +11,7 @@ import * as z from "zod/mini";
 import { defined } from "../../../engine/defined.ts";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { FACT_LIMITS } from "../../../engine/facts/facts-policy.ts";
-import { readTime } from "../line-parts.ts";
+import { readDay, readTime } from "../../../engine/rfc3339.ts";
 import {
   canBeCategory,
   type ImportItem,
@@ -166,6 +166,5 @@ function inSnakeCase(given: unknown): unknown {
 /** A date means its beginning, and a time without a zone is UTC. */
 function timeOf(text: string | null | undefined): number | undefined {
   if (!text) return undefined;
-  if (/^\d{4}-\d\d-\d\d$/.test(text)) return readTime(`${text}T00:00:00Z`);
-  return readTime(/(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`);
+  return readDay(text) ?? readTime(/(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`);
 }

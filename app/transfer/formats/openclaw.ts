@@ -6,8 +6,7 @@
  */
 import { basename } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
-import type { UnixMs } from "../../../engine/store/memory-store.ts";
-import { readTime } from "../line-parts.ts";
+import { readDay } from "../../../engine/rfc3339.ts";
 import type { ImportFile, ReadItems } from "./format.ts";
 import { type NoteFile, notesOfFile } from "./markdown.ts";
 import type { MarkdownItem } from "./markdown-items.ts";
@@ -29,7 +28,7 @@ function kindOf({ name }: ImportFile): Pick<Required<NoteFile>, "root" | "about"
   if (base === "MEMORY.md") return { root: "memory", about: () => ({}) };
   if (base === "USER.md") return { root: "user", about: aboutDirective };
   const [, day = "", slug = ""] = DAILY.exec(base) ?? [];
-  const at = dayOf(day);
+  const at = readDay(day);
   if (at !== undefined) {
     const root = keyOfParts(["daily", [day, slugOf(slug)].filter((part) => part !== "").join("-")]);
     return { root, about: () => ({ category: DAILY_CATEGORY, createdAt: at, updatedAt: at }) };
@@ -47,11 +46,6 @@ function aboutDirective({ comment = "" }: MarkdownItem): ReturnType<Required<Not
   const [, observed = ""] = OBSERVED.exec(comment) ?? [];
   if (STATUS.exec(comment)?.[1] === "superseded") return { leftOut: "a superseded directive" };
   if (observed === "YYYY-MM-DD") return { leftOut: "the template's example" };
-  const at = dayOf(observed);
+  const at = readDay(observed);
   return { createdAt: at, updatedAt: at };
-}
-
-/** The beginning of the day in UTC, so that it does not depend on the importing machine. */
-function dayOf(day: string): UnixMs | undefined {
-  return readTime(`${day}T00:00:00Z`);
 }

@@ -1,8 +1,8 @@
 /** Reads the rows of helmdeck's table `memory_entries`, and decrypts their values. */
 import { createDecipheriv, type KeyObject } from "node:crypto";
+import { readTime } from "../../../../engine/rfc3339.ts";
 import { fingerprintOf } from "../../../../engine/store/entry-id.ts";
 import type { SqliteConnection, SqliteRow } from "../../../../engine/store/sqlite/sqlite-driver.ts";
-import { readTime } from "../../line-parts.ts";
 
 const TEXTS = [
   "id",
