@@ -1,6 +1,6 @@
 /**
  * Runs the built-in model in a process of its own: started when a text has to be embedded, ended when nobody asked for half an
- * hour.
+ * hour, replaced when it hangs.
  *
  * Why a process: only its end gives the runtime's memory back, it cannot take a gateway down with it, and the system's allocator
  * can be told to keep little (docs/decisions/0063-the-built-in-model-is-a-process.md).
@@ -10,7 +10,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { HelmdeckError } from "../engine/errors.ts";
-import { backgroundTimer, type Timer } from "../engine/timing.ts";
+import { type Backoff, backgroundTimer, type Clock, pauseAfter } from "../engine/timing.ts";
 import { type FoundModel, MODEL_FILES } from "./artefact.ts";
 import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
 
@@ -23,7 +23,7 @@ export const MODEL_NAME = `all-minilm-l6-v2-int8:${MODEL_FILES[0].sha256.slice(0
 export interface ModelOptions {
   /** Asked before each start, so that a model that was installed meanwhile is found. */
   readonly find: () => Promise<FoundModel>;
-  readonly timer?: Timer;
+  readonly clock?: Clock;
   /** More options of its Node, for tests. */
   readonly nodeOptions?: readonly string[];
   /** Its program. Default: of the same build. */
@@ -31,6 +31,13 @@ export interface ModelOptions {
 }
 
 const IDLE_MS = 30 * 60_000;
+/**
+ * How long it may answer nothing, twice in a row: what is slow may be this process, which then reads an answer between the two.
+ * A busy machine takes seconds for a long text, and half a minute to load the model.
+ */
+const SILENT_MS = { loading: 60_000, loaded: 5_000 };
+/** From the second replacement on, until one lasted for the longest pause: where every process hangs, starting another one is no help. */
+const PAUSES: Backoff = { firstMs: 30_000, longestMs: 10 * 60_000 };
 /**
  * glibc would keep the memory of the runtime's compiler, once for each of its threads: 300 MB instead of 180. Other systems
  * ignore these.
@@ -45,20 +52,26 @@ const SMALL_HEAP = {
 interface Running {
   readonly child: ChildProcess;
   readonly rpc: BirpcReturn<ModelFunctions, object>;
+  /** Calls without an answer. */
+  waiting: number;
+  isLoaded: boolean;
 }
 
 export class BuiltInModel {
   readonly #options: ModelOptions;
-  readonly #timer: Timer;
+  readonly #clock: Clock;
   #starting: Promise<Running> | undefined;
   #running: Running | undefined;
   #pending = 0;
   #cancelIdle = (): void => undefined;
+  #cancelWatch = (): void => undefined;
+  #replacements = 0;
+  #notBefore = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: ModelOptions) {
     this.#options = options;
-    this.#timer = options.timer ?? backgroundTimer;
+    this.#clock = options.clock ?? { now: () => performance.now(), timer: backgroundTimer };
   }
 
   /** The model's process; undefined while none runs. */
@@ -79,6 +92,7 @@ export class BuiltInModel {
   /** Ends the process; calls in progress fail. The next call starts another one, except after `close`. */
   stop(): void {
     this.#cancelIdle();
+    this.#cancelWatch();
     const running = this.#running;
     this.#running = this.#starting = undefined; // the next call must not reach the ending one
     running?.child.kill("SIGKILL"); // it has nothing to save
@@ -95,7 +109,13 @@ export class BuiltInModel {
     try {
       const running = await this.#ensureRunning();
       keepAlive(running.child, true);
-      const answer = await call(running.rpc);
+      running.waiting += 1;
+      if (running.waiting === 1) this.#watch(running);
+      const answer = await call(running.rpc).finally(() => {
+        running.waiting -= 1;
+      });
+      running.isLoaded = true; // one that cannot be loaded ends
+      this.#watch(running);
       if (answer.ok) return answer.value;
       const { code, message, fits } = answer;
       if (fits === undefined) this.#leave(running);
@@ -104,6 +124,25 @@ export class BuiltInModel {
       this.#pending -= 1;
       if (this.#pending === 0) this.#rest();
     }
+  }
+
+  /** Begins anew with each answer, so that a slow process is left alone. */
+  #watch(running: Running, isSecond = false): void {
+    if (this.#running !== running) return;
+    this.#cancelWatch();
+    if (running.waiting === 0) return;
+    const onSilence = (): void => (isSecond ? this.#replace(running) : this.#watch(running, true));
+    this.#cancelWatch = this.#clock.timer(onSilence, SILENT_MS[running.isLoaded ? "loaded" : "loading"]);
+  }
+
+  #replace(running: Running): void {
+    if (this.#running !== running) return;
+    const now = this.#clock.now();
+    const lasted = now - this.#notBefore > PAUSES.longestMs;
+    this.#replacements = lasted ? 0 : this.#replacements + 1;
+    this.#notBefore = now + (lasted ? 0 : pauseAfter(this.#replacements, PAUSES));
+    this.stop();
+    if (lasted) this.load().catch(() => undefined); // a question may come soon
   }
 
   /** It ends, or has ended: the next call starts another one. */
@@ -115,11 +154,17 @@ export class BuiltInModel {
   #rest(): void {
     if (this.#running === undefined) return;
     keepAlive(this.#running.child, false);
-    this.#cancelIdle = this.#timer(() => this.stop(), IDLE_MS);
+    this.#cancelIdle = this.#clock.timer(() => this.stop(), IDLE_MS);
   }
 
   #ensureRunning(): Promise<Running> {
     if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
+    const leftMs = this.#notBefore - this.#clock.now();
+    if (leftMs > 0)
+      throw new HelmdeckError(
+        "embeddings_unavailable",
+        `${WHO}'s process answered nothing. It is started again in ${Math.ceil(leftMs / 1_000)} s.`,
+      );
     this.#starting ??= this.#start().catch((error) => {
       this.#starting = undefined;
       throw error;
@@ -142,7 +187,7 @@ export class BuiltInModel {
         timeout: -1,
       },
     );
-    const running = { child, rpc };
+    const running = { child, rpc, waiting: 0, isLoaded: false };
     const onEnd = (how: string): void => {
       this.#leave(running);
       rpc.$close(new HelmdeckError("embeddings_unavailable", `${WHO}'s process ended${how}.`));

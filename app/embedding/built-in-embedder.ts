@@ -1,5 +1,4 @@
 /** The built-in model as an embedder: one text at a time, so that a question waits for at most one text of a fact. */
-import { isHelmdeckError } from "../../engine/errors.ts";
 import { systemClock } from "../../engine/timing.ts";
 import { type FoundModel, findModel } from "../../model/artefact.ts";
 import { BuiltInModel, MODEL_NAME, WHO } from "../../model/run-model.ts";
@@ -35,10 +34,7 @@ export function createBuiltInEmbedder(find: ModelPlace["find"]): SidecarEmbedder
       isLocal: true,
       send: async (texts, limits) => {
         const asking = () => Promise.all(texts.map((text) => model.embed(text)));
-        const vectors = await withDeadline(limits, systemClock.timer, WHO, asking).catch((error) => {
-          if (!limits.signal.aborted && isHelmdeckError(error, "deadline_exceeded")) model.stop(); // it hangs
-          throw error;
-        });
+        const vectors = await withDeadline(limits, systemClock.timer, WHO, asking);
         const raw = vectors.map((vector) => [...vector]);
         return checkVectors(asked, raw, { count: texts.length, dimensions: DIMENSIONS });
       },

@@ -13,6 +13,7 @@ import { type FoundModel, installModel, modelFolderIn } from "../../model/artefa
 import { BuiltInModel, MODEL_NAME } from "../../model/run-model.ts";
 import { openTestMemory, tempFolder } from "../app/fixtures/memories.ts";
 import { InProcessHome } from "../cli/in-process.ts";
+import { FakeClock } from "../sidecar/fake-clock.ts";
 import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
 import { gatherModel } from "./gathered.ts";
 
@@ -102,26 +103,70 @@ describe("the model", () => {
   }, async () => {
     process.env.HELMDECK_MEMORY_KEY_FOR_TEST = "s3cr3t";
     onTestFinished(() => void delete process.env.HELMDECK_MEMORY_KEY_FOR_TEST);
-    const timers: { readonly callback: () => void; readonly delayMs: number }[] = [];
-    const model = new BuiltInModel({
-      find: found,
-      timer: (callback, delayMs) => {
-        timers.push({ callback, delayMs });
-        return () => undefined;
-      },
-    });
+    const clock = new FakeClock();
+    const model = new BuiltInModel({ find: found, clock });
     onTestFinished(() => model.close());
     expect(await modelProcesses()).toEqual([]);
     await model.embed("a");
     const [first] = await modelProcesses();
     expect(model.processId).toBe(first);
     expect(await readFile(`/proc/${first}/environ`, "utf8")).not.toContain("s3cr3t");
-    expect(timers.at(-1)?.delayMs).toBe(30 * 60_000);
-    timers.at(-1)?.callback();
+    expect(clock.pending).toEqual([30 * 60_000]);
+    clock.advance(30 * 60_000);
     await until(modelProcesses, (running) => running.length === 0);
     expect((await model.embed("a")).length).toBe(384);
     model.close();
     await until(modelProcesses, (running) => running.length === 0);
+  });
+
+  // verifies P-quiet-sidecar
+  test("is replaced when it hangs, without anybody who stores, and after growing pauses", {
+    timeout: LONG,
+  }, async () => {
+    const clock = new FakeClock();
+    const model = new BuiltInModel({ find: found, clock });
+    onTestFinished(() => model.close());
+    await model.load();
+    const hang = async (silentMs: number): Promise<void> => {
+      const hanging = Number(model.processId);
+      process.kill(hanging, "SIGSTOP");
+      const [question, other] = [model.embed("a"), model.embed("b")];
+      for (const asked of [question, other]) asked.catch(() => undefined);
+      await clock.alarmIn(silentMs);
+      clock.advance(silentMs);
+      expect(model.processId).toBe(hanging);
+      clock.advance(silentMs);
+      await expect(question).rejects.toMatchObject({ code: "embeddings_unavailable" });
+      await until(modelProcesses, (running) => !running.includes(hanging));
+    };
+    await hang(5_000);
+    expect((await model.embed("a")).length).toBe(384); // at once
+    for (const pauseMs of [30_000, 60_000, 120_000]) {
+      await hang(5_000);
+      await expect(model.embed("a")).rejects.toThrow(`started again in ${pauseMs / 1_000} s`);
+      clock.advance(pauseMs);
+      expect((await model.embed("a")).length).toBe(384);
+    }
+    clock.advance(600_001); // the last one lasted
+    await hang(5_000);
+    expect((await model.embed("a")).length).toBe(384);
+  });
+
+  // verifies P-quiet-sidecar
+  test("that is slow, loading or loaded, is left alone", { timeout: LONG }, async () => {
+    const clock = new FakeClock();
+    const model = new BuiltInModel({ find: found, clock });
+    onTestFinished(() => model.close());
+    for (const silentMs of [60_000, 5_000, 5_000, 5_000]) {
+      const answer = model.embed("a");
+      if (model.processId !== undefined) process.kill(model.processId, "SIGSTOP");
+      await clock.alarmIn(silentMs);
+      process.kill(Number(model.processId), "SIGSTOP");
+      clock.advance(silentMs);
+      process.kill(Number(model.processId), "SIGCONT");
+      expect((await answer).length).toBe(384);
+    }
+    expect(await modelProcesses()).toEqual([model.processId]);
   });
 
   test("that gets too little memory says so", { timeout: LONG }, async () => {
