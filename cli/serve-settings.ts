@@ -94,6 +94,12 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     env: "HELMDECK_SERVE_REQUIRE_MEMORY",
     ...{ parse: truth, default: false },
   },
+  "drain-seconds": {
+    argument: "<seconds>",
+    help: "How long /readyz says no after SIGTERM before the server stops.",
+    env: "HELMDECK_SERVE_DRAIN_SECONDS",
+    ...{ parse: drain, default: 0, isLive: true },
+  },
   "packs-from": {
     argument: "<folder>",
     help: "A folder with your own packs (ES modules).",
@@ -320,6 +326,11 @@ function mebibytes(text: string): number {
 function rate(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0.");
   return Number(text);
+}
+
+function drain(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= 600) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number of seconds from 0 to 600.");
 }
 
 function level(text: string): string {

@@ -70,11 +70,10 @@ export function makeApp(parts: AppParts): ServerApp {
 
 /** Routes that anybody may call. */
 function addOpenPart(app: ServerApp, parts: AppParts): void {
-  const { serverContext, version } = parts;
   const counted = countOpen(parts);
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
-  addOpenRoutes(app, serverContext, version);
-  addDescriptionRoute(app, version);
+  addOpenRoutes(app, parts);
+  addDescriptionRoute(app, parts.version);
 }
 
 /** Routes for callers. */

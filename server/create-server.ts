@@ -68,6 +68,8 @@ export interface HelmdeckServer {
   /** For tests without a socket: `app.request()`. */
   readonly app: ServerApp;
   listen(options?: ListenOptions): Promise<Listening>;
+  /** From now on /readyz says no and answers ask for new connections, while everything is still served. */
+  drain(): void;
   /** For the requests that follow. What is left out gets its default. */
   change(settings: LiveSettings): void;
 }
@@ -106,6 +108,9 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   });
   return {
     app,
+    drain: () => {
+      stopping = true;
+    },
     change: (settings) => {
       const before = perMinute();
       live = settings;

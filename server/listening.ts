@@ -25,7 +25,10 @@ export interface SocketLimits extends ConnectionLimits {
   readonly headersTimeoutMs: number;
   /** Time for a complete request to arrive; its answer may take longer. */
   readonly requestTimeoutMs: number;
+  /** As answers announce it. */
   readonly keepAliveTimeoutMs: number;
+  /** Later by this, so that a request which a client sends at the last moment still arrives. */
+  readonly keepAliveBufferMs: number;
 }
 
 /** Under any of these limits, an unused connection releases its descriptor within 15 s. */
@@ -38,6 +41,7 @@ export const SOCKET_LIMITS: SocketLimits = {
   headersTimeoutMs: 8_000,
   requestTimeoutMs: 8_000,
   keepAliveTimeoutMs: 5_000,
+  keepAliveBufferMs: 5_000,
   waitMs: 10_000,
   lingerMs: 2_000,
   stalledMs: 8_000,
@@ -124,6 +128,7 @@ function makeServer(app: ServerApp, options: SocketOptions) {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
+    keepAliveTimeoutBuffer: limits.keepAliveBufferMs,
     connectionsCheckingInterval: limits.checkTimeoutsEveryMs,
     // Node's own refusal would have no envelope. A request without a Host is refused below.
     requireHostHeader: false,

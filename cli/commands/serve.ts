@@ -2,6 +2,7 @@
 
 import { closeSync, openSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import pino, { type Logger } from "pino";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
@@ -32,6 +33,7 @@ interface ServeRequest extends LiveSettings {
   /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
   readonly logLevel: string;
+  readonly drainSeconds: number;
 }
 
 export async function serveCommand(asked: CommandContext, command: Command): Promise<number> {
@@ -57,7 +59,8 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
     const server = serverOf(serverContext, request, security, () => workspacesOf(context));
     const listening = await server.listen(request);
-    signals.onReload(settingsReader({ asked, command, server, log }, read));
+    const settings = settingsReader({ asked, command, server, log }, read);
+    signals.onReload(settings.readAgain);
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
       pagesUrl: request.pages && `${request.pages.publicOrigin ?? hereOf(listening.url)}/`,
@@ -65,6 +68,7 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     });
     void embedStoredEntries(serverContext.memory);
     const signal = await signals.stopped;
+    await drain(server, log, requestOf(settings.current()).drainSeconds);
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
   } finally {
@@ -110,6 +114,7 @@ function requestOf({ settings }: ServeSettings): ServeRequest {
       pipelinesFolder: of<string | undefined>("pipelines"),
     }),
     logLevel: of<string>("log-level"),
+    drainSeconds: of<number>("drain-seconds"),
   };
 }
 
@@ -126,9 +131,9 @@ interface Running {
 }
 
 /** Takes what can be changed while the server runs, and says what cannot. If anything is wrong, nothing changes. */
-function settingsReader({ asked, command, server, log }: Running, first: ServeSettings): () => Promise<void> {
+function settingsReader({ asked, command, server, log }: Running, first: ServeSettings) {
   let current = first;
-  return async () => {
+  const readAgain = async (): Promise<void> => {
     const read = await readServeSettings(asked, command);
     for (const { where, problem } of read.problems)
       log.error({ where, problem }, "settings are not read again: one of them is wrong");
@@ -145,6 +150,18 @@ function settingsReader({ asked, command, server, log }: Running, first: ServeSe
     log.warn({ changed, needRestart }, "settings were read again");
     current = read;
   };
+  return { readAgain, current: () => current };
+}
+
+/** Lets load balancers see /readyz before connections are refused. */
+async function drain(server: HelmdeckServer, log: Logger, seconds: number): Promise<void> {
+  if (seconds === 0) return;
+  server.drain();
+  log.info(
+    { seconds },
+    "draining: /readyz says no, requests are still answered; a second signal ends at once",
+  );
+  await setTimeout(seconds * 1_000);
 }
 
 /** It listens there until it is restarted. */

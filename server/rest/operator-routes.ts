@@ -104,15 +104,23 @@ export function addMetricsRoute(
   });
 }
 
+interface OpenParts {
+  readonly serverContext: ServerContext;
+  readonly version: string;
+  readonly isStopping: () => boolean;
+}
+
+const STOPPING = "The server is stopping: send requests to another one.";
+
 export function addOpenRoutes(
   app: OpenAPIHono<ServerEnv>,
-  serverContext: ServerContext,
-  version: string,
+  { serverContext, version, isStopping }: OpenParts,
 ): void {
   app.openapi(healthRoute, (c) => c.json({ status: "ok" as const }, 200));
   app.openapi(versionRoute, (c) => c.json({ version }, 200));
   app.openapi(readyRoute, async (c) => {
-    const readiness = await readinessOf(serverContext);
+    const now = await readinessOf(serverContext);
+    const readiness = isStopping() ? { ...now, status: "unavailable" as const, message: STOPPING } : now;
     if (readiness.status === "ready") return c.json(readiness, 200);
     return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
   });

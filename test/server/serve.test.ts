@@ -292,6 +292,27 @@ describe("a server that is stopped", () => {
     socket.destroy();
   });
 
+  it("first says so at /readyz for as long as it shall drain, and goes on serving", async () => {
+    const config = home.path("serve.yml");
+    await home.write("serve.yml", "drain-seconds: 1\nport: 0\n");
+    const { process: child, ended, url } = await serve(["--config", config, "--drain-seconds", "600"]);
+    const draining = untilLogged(child, "draining");
+    child.kill("SIGTERM");
+    await draining;
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { status: "unavailable", memory: "ready" },
+    ]);
+    const stored = await store(url, { key: "k", value: "v" });
+    expect([stored.status, stored.headers.get("connection")]).toEqual([200, "close"]);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([null, "SIGTERM"]);
+    const brief = await serve(["--config", config]);
+    brief.process.kill("SIGTERM");
+    expect(await brief.ended).toEqual([0, null]);
+  });
+
   // verifies P-durable-kill
   it("by kill -9 between request and answer keeps every acknowledged write", async () => {
     const acknowledged: string[] = [];
