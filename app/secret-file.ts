@@ -15,7 +15,12 @@ const OTHERS = 0o077;
 const CONTAINER_SECRETS = "/run/secrets/";
 
 /** The bytes without one trailing line break. Throws `key_unreadable`. */
-export async function readSecretFile(path: string, mostBytes = MOST_FILE_BYTES): Promise<Uint8Array> {
+export async function readSecretFile(path: string): Promise<Uint8Array> {
+  return withoutLineEnd(await readPrivateFile(path, MOST_FILE_BYTES));
+}
+
+/** All bytes. Throws `key_unreadable`. */
+export async function readPrivateFile(path: string, mostBytes: number): Promise<Buffer> {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw unreadable(path, "cannot be opened; check its path, owner and mode", cause);
@@ -34,7 +39,7 @@ export async function readSecretFile(path: string, mostBytes = MOST_FILE_BYTES):
         `is accessible to other accounts (mode 0${mode.toString(8)}); run chmod 600 on it`,
       );
     }
-    return withoutLineEnd(await handle.readFile());
+    return await handle.readFile();
   } finally {
     await handle.close();
   }

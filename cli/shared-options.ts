@@ -1,5 +1,6 @@
 /** The options that every command of `helmdeck-memory` and `helmdeck-here` has. */
 import type { Command } from "commander";
+import { requireSubject } from "../app/subject.ts";
 import type { CommandLine } from "../commands/command-line.ts";
 import { nonEmpty } from "../commands/option-parsers.ts";
 import { defined } from "../engine/defined.ts";
@@ -24,7 +25,7 @@ export const OUR_OPTIONS: Pick<
       .option("--db <path>", "A different database than the OpenClaw plugin's.", nonEmpty)
       .option("--store <url>", "A database on a PostgreSQL server: postgres://USER@HOST/DATABASE.", nonEmpty),
   readShared: ({ json, caller, db, store }) => ({
-    caller: String(caller),
+    caller: requireSubject(caller),
     ...defined({
       json: json === true,
       db: db === undefined ? undefined : String(db),

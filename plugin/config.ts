@@ -2,6 +2,7 @@
 
 import { type EmbeddingSettings, embeddingSettingsOf } from "../app/embedding/embedding-settings.ts";
 import type { EngineSettings } from "../app/remote/engine/engine-address.ts";
+import { isSubject } from "../app/subject.ts";
 import { RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 
@@ -74,7 +75,6 @@ const DEFAULT_AUDIT_INPUTS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Limit for the inputs of one call. */
 const MOST_INPUTS = 16;
-const SUBJECT_MAX_CHARS = 128;
 
 /**
  * Reads `plugins.entries.helmdeck-memory.config`. The host has validated it against the schema of openclaw.plugin.json. A
@@ -159,18 +159,8 @@ function readSubjects(raw: unknown): PluginConfig["subjects"] {
   return new Map(
     Object.entries(asRecord(raw)).map(([agentId, subject]) => [
       agentId.trim().toLowerCase(),
-      isSubject(subject) ? subject.trim() : undefined,
+      typeof subject === "string" && isSubject(subject.trim()) ? subject.trim() : undefined,
     ]),
-  );
-}
-
-function isSubject(subject: unknown): subject is string {
-  return (
-    typeof subject === "string" &&
-    subject.trim() !== "" &&
-    subject.length <= SUBJECT_MAX_CHARS &&
-    subject.isWellFormed() &&
-    !/\p{Cc}/u.test(subject)
   );
 }
 

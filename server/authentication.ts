@@ -6,7 +6,7 @@ import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
 import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
-import type { TokenRules } from "./token-files.ts";
+import type { RulesReader, TokenRules } from "./token-files.ts";
 import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
@@ -65,6 +65,9 @@ export function hasScope(caller: Caller, ...scopes: readonly string[]): boolean 
 const MOST_TOKENS = 4_096;
 /** A changed file holds for every request from then on. */
 const READ_AGAIN_AFTER_MS = 1_000;
+/** A problem of the files that was not seen for this long is a new one. */
+const SAID_AGAIN_AFTER_MS = 60_000;
+const MOST_PROBLEMS = 100;
 
 /** What happens to tokens, for logs and metrics. Never a token. */
 export interface TokenListener {
@@ -96,16 +99,17 @@ export interface TokenInUse extends Pick<VerifiedToken, "caller" | "issued"> {
  * editor must not lock everybody out; before they were read once, no token is accepted.
  */
 export class Tokens {
-  readonly #read: () => Promise<TokenRules>;
+  readonly #read: RulesReader;
   readonly #now: () => number;
   readonly #listener: TokenListener;
   readonly #known = new BoundedMap<string, UsedToken>(MOST_TOKENS);
   #rules: Promise<TokenRules> | undefined;
   #latest: TokenRules | undefined;
   #readAt = 0;
-  #problem: string | undefined;
+  /** When each problem was last seen. */
+  readonly #problems = new BoundedMap<string, number>(MOST_PROBLEMS);
 
-  constructor(read: () => Promise<TokenRules>, now: () => number, listener: TokenListener) {
+  constructor(read: RulesReader, now: () => number, listener: TokenListener) {
     this.#read = read;
     this.#now = now;
     this.#listener = listener;
@@ -159,22 +163,29 @@ export class Tokens {
     const isFresh = Math.abs(now - this.#readAt) < READ_AGAIN_AFTER_MS; // a clock may be set back
     if (this.#rules !== undefined && isFresh) return this.#rules;
     this.#readAt = now;
-    this.#rules = this.#readAgain(this.#rules);
+    this.#rules = this.#readAgain();
     return this.#rules;
   }
 
-  async #readAgain(former: Promise<TokenRules> | undefined): Promise<TokenRules> {
+  async #readAgain(): Promise<TokenRules> {
     try {
-      const rules = await this.#read();
-      this.#problem = undefined;
+      const rules = await this.#read(this.#latest);
+      for (const problem of rules.problems) this.#note(problem);
       this.#latest = rules;
       return rules;
     } catch (thrown) {
       const error = asHelmdeckError(thrown);
-      if (error.message !== this.#problem) this.#listener.failedToRead(error);
-      this.#problem = error.message;
-      if (former === undefined) throw error;
-      return former;
+      this.#note(error);
+      if (this.#latest === undefined) throw error;
+      return this.#latest;
     }
+  }
+
+  /** Once, however often a file is rewritten, until it was well for a while. */
+  #note(problem: HelmdeckError): void {
+    const seenAt = this.#problems.get(problem.message);
+    this.#problems.set(problem.message, this.#now());
+    if (seenAt === undefined || Math.abs(this.#now() - seenAt) > SAID_AGAIN_AFTER_MS)
+      this.#listener.failedToRead(problem);
   }
 }

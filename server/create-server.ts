@@ -13,7 +13,7 @@ import type { Mount } from "./mount.ts";
 import { hashedName } from "./observing.ts";
 import type { PagesSettings } from "./pages/add-pages.ts";
 import { hasSessionCookie } from "./pages/page-sessions.ts";
-import { rulesOf, type TokenRules } from "./token-files.ts";
+import { type RulesReader, rulesOf } from "./token-files.ts";
 
 const DEFAULT_PORT = 3_848;
 const DEFAULT_HOST = "127.0.0.1";
@@ -39,7 +39,7 @@ export interface ServerOptions extends LiveSettings {
    * Raw bytes, at least 32, or what reads secrets and revocations: it is called again while requests come, at most once a second.
    * Absent: no authentication, every caller is `unknown`, and loopback only.
    */
-  readonly secret?: Uint8Array | (() => Promise<TokenRules>);
+  readonly secret?: Uint8Array | RulesReader;
   /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
@@ -147,7 +147,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   };
 }
 
-function readerOf(secret: NonNullable<ServerOptions["secret"]>): () => Promise<TokenRules> {
+function readerOf(secret: NonNullable<ServerOptions["secret"]>): RulesReader {
   if (typeof secret === "function") return secret;
   const rules = rulesOf(secret);
   return async () => rules;
@@ -159,7 +159,7 @@ function listenerOf(metrics: Metrics, log: Logger): TokenListener {
     failedToRead: ({ code, message }) =>
       log.error(
         { code, problem: message },
-        "secrets and revocations are not read again; the former ones hold",
+        "secrets or revocations cannot be taken as they are; what was read before holds",
       ),
   };
 }

@@ -2,15 +2,17 @@
  * The secrets that sign tokens and the list of revoked tokens, as an operator keeps them: in files, which a server reads again.
  *
  * Threat: another account that reads a secret or edits a file (see app/secret-file.ts), guessing of a short secret, and a
- * damaged list that revokes nothing. Defence: a secret below 32 bytes and a line that is not a revocation are refused with the
- * whole file, and no message shows any part of a secret. The list lies with the secrets, not in the memory database: whoever
- * can write to the database, or restores an old backup of it, brings no revoked token back.
+ * damaged list that revokes nothing. Defence: a secret below 32 bytes is refused with the whole file, a server starts with no list
+ * that has a line which is not a revocation, and keeps what it once read while a list is rewritten, cut short or gone. No message
+ * shows any part of a secret. The list lies with the secrets, not in the memory database: whoever can write to the database, or
+ * restores an old backup of it, brings no revoked token back.
  */
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { existsSync } from "node:fs";
-import { appendFile, readFile } from "node:fs/promises";
-import { readSecretFile } from "../app/secret-file.ts";
-import { HelmdeckError } from "../engine/errors.ts";
+import { open } from "node:fs/promises";
+import { readPrivateFile, readSecretFile } from "../app/secret-file.ts";
+import { isSubject, requireSubject } from "../app/subject.ts";
+import { asHelmdeckError, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { isFileError } from "../engine/private-file.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
 
 const VARIABLE = "HELMDECK_JWT_SECRET";
@@ -21,7 +23,8 @@ const LEAST_SECRET_BYTES = 32;
 const MOST_REVOKED_BYTES = 2 ** 20;
 /** Not in a text. */
 const CONTROL_CHARACTER = /[^\P{Cc}\r\n]/u;
-const REVOCATION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?: (.+))?$/;
+/** Bytes that are not UTF-8 were read as U+FFFD. */
+const REVOCATION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)(?: ([^\uFFFD]+))?$/;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -32,16 +35,47 @@ export interface TokenRules {
   readonly revocations: Revocations;
   /** Where the secrets come from: a variable or a file's path, for people. */
   readonly source: string;
+  /** Why the files do not hold as they are now; empty when they do. */
+  readonly problems: readonly HelmdeckError[];
 }
 
-/** By subject, or for everybody: tokens that were issued until a time are revoked. */
-class Revocations {
-  readonly #until = new Map<string | undefined, number>();
+/** Reads the rules again. `former`: what it returned last. */
+export type RulesReader = (former?: TokenRules) => Promise<TokenRules>;
 
-  /** `until` in milliseconds since 1970. */
-  add(until: number, subject?: string): this {
-    this.#until.set(subject, Math.max(until, this.#until.get(subject) ?? until));
-    return this;
+interface Revocation {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Undefined: everybody. */
+  readonly subject: string | undefined;
+}
+
+/**
+ * By subject, or for everybody: tokens that were issued until a time are revoked. What a list once said holds for the life of this
+ * object, so that no token is revived while the list is rewritten.
+ */
+class Revocations {
+  readonly #lines = new Map<string, Revocation>();
+  /** Last lines without their end. Each may be cut short, so it holds until a line that goes on from it is read. */
+  readonly #begun = new Map<string, Revocation>();
+  #until: ReadonlyMap<string | undefined, number> = new Map();
+
+  /** Adds the lines of a list, and returns what is wrong with it. `path`: for messages. */
+  add(text: string, path: string): readonly HelmdeckError[] {
+    const lines = text.split(/\r?\n/);
+    const goesOn = (begun: string) => lines.some((line) => line !== begun && line.startsWith(begun));
+    for (const continued of [...this.#begun.keys()].filter(goesOn)) this.#begun.delete(continued);
+    const there = new Set(lines);
+    const isShort = [...this.#lines.keys(), ...this.#begun.keys()].some((line) => !there.has(line));
+    const problems = isShort ? [lacking(path)] : [];
+    for (const [index, line] of lines.entries()) {
+      const revocation = revocationIn(line);
+      const isLast = index === lines.length - 1;
+      if (revocation !== undefined) (isLast ? this.#begun : this.#lines).set(line, revocation);
+      else if (line !== "" && !(isLast && isShort)) problems.push(notARevocation(index + 1, path));
+    }
+    const known = [...this.#lines.values(), ...this.#begun.values()].sort((a, b) => a.until - b.until);
+    this.#until = new Map(known.map(({ subject, until }) => [subject, until])); // the latest of each
+    return problems;
   }
 
   /** A token without a time of issue (`issued` undefined) counts as older than every revocation. */
@@ -51,19 +85,48 @@ class Revocations {
   }
 }
 
+function revocationIn(line: string): Revocation | undefined {
+  const [, time = "", subject] = REVOCATION.exec(line) ?? [];
+  const until = Date.parse(time);
+  return Number.isNaN(until) || !(subject === undefined || isSubject(subject))
+    ? undefined
+    : { until, subject };
+}
+
+function notARevocation(line: number, path: string): HelmdeckError {
+  return malformed(
+    `Line ${line} of ${path} is not a time, a space and a subject, as in: 2026-11-20T12:00:00Z main`,
+    "it revokes nothing, and no server starts with it",
+  );
+}
+
+function lacking(path: string): HelmdeckError {
+  return malformed(
+    `The list of revoked tokens ${path} lacks lines that were read before, and this server still refuses their tokens`,
+    "put them back or, if you took them out on purpose, start the server again",
+  );
+}
+
 /**
  * Undefined if neither HELMDECK_JWT_SECRET nor HELMDECK_JWT_SECRET_FILE is set. A secret is the raw bytes of the variable or of
- * the file, without one final line end; each line of a text is a secret. Throws
- * `key_unreadable` and `key_malformed`.
+ * the file, without one final line end; each line of a text is a secret. Throws `key_unreadable` and `key_malformed`.
+ *
+ * `former`: what the same server read before. Then each file that cannot be taken as it is leaves in force what it said before, and
+ * the other one is read all the same.
  */
-export async function loadTokenRules(env: Env): Promise<TokenRules | undefined> {
-  const found = await findSecrets(env);
-  if (found === undefined) return undefined;
-  const revokedPath = revokedPathOf(env);
-  const isThere =
-    revokedPath !== undefined && (env[REVOKED_VARIABLE] !== undefined || existsSync(revokedPath));
-  const revocations = isThere ? await readRevocations(revokedPath) : new Revocations();
-  return { secrets: secretsIn(found.bytes, found.source), revocations, source: found.source };
+export async function loadTokenRules(env: Env, former?: TokenRules): Promise<TokenRules | undefined> {
+  const problems: HelmdeckError[] = [];
+  const settle = (found: readonly HelmdeckError[]): void => {
+    if (former === undefined && found[0] !== undefined) throw found[0];
+    problems.push(...found);
+  };
+  const found = await readSecrets(env, former).catch((thrown) => void settle([asHelmdeckError(thrown)]));
+  const secrets = found ?? former;
+  if (secrets === undefined) return undefined;
+  const revocations = former?.revocations ?? new Revocations();
+  const adding = readRevocations(env, revocations, former !== undefined);
+  settle(await adding.catch((thrown) => [asHelmdeckError(thrown)]));
+  return { secrets: secrets.secrets, source: secrets.source, revocations, problems };
 }
 
 /** A named list must exist, or a slip in its name would revoke nothing. The one beside the secret need not. */
@@ -75,7 +138,22 @@ function revokedPathOf(env: Env): string | undefined {
 /** The rules of one secret without revocations. */
 export function rulesOf(secret: Uint8Array): TokenRules {
   const source = "the secret";
-  return { secrets: secretsIn(secret, source), revocations: new Revocations(), source };
+  return { secrets: secretsIn(secret, source), revocations: new Revocations(), source, problems: [] };
+}
+
+async function readSecrets(env: Env, former: TokenRules | undefined) {
+  const found = await findSecrets(env);
+  if (found === undefined) return undefined;
+  const secrets = secretsIn(found.bytes, found.source);
+  const before = former?.secrets.map((secret) => secret.export()) ?? [];
+  const isCut = secrets.some((secret) => {
+    const bytes = secret.export();
+    return before.some(
+      (whole) => whole.length > bytes.length && whole.subarray(0, bytes.length).equals(bytes),
+    );
+  });
+  if (isCut) throw malformed(`${found.source} has a secret that was cut short`, "put the whole one back");
+  return { secrets, source: found.source };
 }
 
 async function findSecrets(env: Env): Promise<{ bytes: Uint8Array; source: string } | undefined> {
@@ -108,30 +186,30 @@ function secretKey(bytes: Uint8Array, source: string): KeyObject {
   );
 }
 
-async function readRevocations(path: string): Promise<Revocations> {
-  const revocations = new Revocations();
-  const text = Buffer.from(await readSecretFile(path, MOST_REVOKED_BYTES)).toString();
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line === "") continue;
-    const [, time = "", subject] = REVOCATION.exec(line) ?? [];
-    const until = Date.parse(time);
-    if (Number.isNaN(until)) {
-      throw malformed(
-        `Line ${index + 1} of ${path} is not a time, a space and a subject, as in: 2026-11-20T12:00:00Z main`,
-        "nothing else in the file counts until it is mended",
-      );
-    }
-    revocations.add(until, subject);
-  }
-  return revocations;
+/** `mayBeGone`: whatever its name, since it was there or nobody needed it. */
+async function readRevocations(
+  env: Env,
+  revocations: Revocations,
+  mayBeGone: boolean,
+): Promise<readonly HelmdeckError[]> {
+  const path = revokedPathOf(env);
+  if (path === undefined) return [];
+  const isNamed = env[REVOKED_VARIABLE] !== undefined;
+  const text = await readPrivateFile(path, MOST_REVOKED_BYTES).catch((thrown: unknown) => {
+    const isGone = isHelmdeckError(thrown) && isFileError(thrown.cause, "ENOENT");
+    if (isGone && (mayBeGone || !isNamed)) return "";
+    throw thrown;
+  });
+  return revocations.add(`${text}`, path);
 }
 
 /**
- * Adds a line to the list: the file that HELMDECK_JWT_REVOKED_FILE names, or the one beside the secret's. It is created if needed.
- * Throws `invalid_input` if there is neither name, `key_unreadable` and `key_malformed` if servers would refuse the file, and
- * returns its path.
+ * Adds a line to the list: the file that HELMDECK_JWT_REVOKED_FILE names, or the one beside the secret's. It is created if needed,
+ * and read as a server reads it before this resolves. Returns its path. Throws `invalid_input` for an invalid
+ * subject and if there is neither name, `key_unreadable` and `key_malformed` if servers would refuse the file.
  */
 export async function revokeTokens(env: Env, until: number, subject?: string): Promise<string> {
+  if (subject !== undefined) requireSubject(subject);
   const path = revokedPathOf(env);
   if (path === undefined) {
     throw new HelmdeckError(
@@ -140,13 +218,42 @@ export async function revokeTokens(env: Env, until: number, subject?: string): P
       { details: { field: FILE_VARIABLE } },
     );
   }
-  const line = `${[rfc3339(until), ...(subject === undefined ? [] : [subject])].join(" ")}\n`;
-  await appendFile(path, "", { mode: 0o600 });
-  await readRevocations(path);
-  // Somebody may have edited it by hand, and left the last line without its end.
-  const isOpen = /[^\n]$/.test(await readFile(path, "latin1"));
-  await appendFile(path, isOpen ? `\n${line}` : line);
-  return path;
+  try {
+    await append(path, `${[rfc3339(until), ...(subject === undefined ? [] : [subject])].join(" ")}\n`);
+  } catch (cause) {
+    if (isHelmdeckError(cause)) throw cause;
+    throw new HelmdeckError("key_unreadable", `${path} cannot be written; nothing was revoked.`, { cause });
+  }
+  const read = new Revocations();
+  await readRevocations(env, read, false);
+  if (read.cover({ subject: subject ?? "", issued: until })) return path;
+  throw malformed(
+    `Another program rewrote ${path}, and the revocation is not in it`,
+    "revoke the tokens again",
+  );
+}
+
+/** In one piece, and only if servers can read the whole list with it. */
+async function append(path: string, line: string): Promise<void> {
+  const file = await open(path, "a", 0o600);
+  try {
+    const before = (await readPrivateFile(path, MOST_REVOKED_BYTES)).toString();
+    const isEnded = before === "" || before.endsWith("\n"); // not if somebody edited the list by hand
+    const added = Buffer.from(isEnded ? line : `\n${line}`);
+    const [problem] = new Revocations().add(`${before}${added}`, path);
+    if (problem !== undefined) throw problem;
+    const { size } = await file.stat();
+    if (size + added.length > MOST_REVOKED_BYTES)
+      throw malformed(`${path} is full`, "delete lines that are older than 366 days");
+    const { bytesWritten } = await file.write(added);
+    if (bytesWritten < added.length) {
+      await file.truncate(size); // half a line could revoke somebody else's tokens
+      throw malformed(`${path} cannot grow`, "free some space on the disk");
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 function malformed(what: string, remedy: string): HelmdeckError {

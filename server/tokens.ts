@@ -7,9 +7,9 @@
  */
 import type { KeyObject } from "node:crypto";
 import { compactVerify, decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { isSubject, requireSubject } from "../app/subject.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, HelmdeckError, invalidField } from "../engine/errors.ts";
-import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Caller } from "./caller.ts";
 import type { TokenRules } from "./token-files.ts";
 
@@ -17,8 +17,6 @@ const ALGORITHM = "HS256";
 const ISSUER = "helmdeck";
 /** The tolerated clock difference of the token's issuer. */
 const CLOCK_TOLERANCE_SECONDS = 30;
-/** The same limit as for subjects in memory. */
-const SUBJECT_BYTES = 512;
 const MOST_SCOPES = 32;
 const TTL_SECONDS = { least: 60, most: 366 * 86_400 } as const;
 /** Our own tokens have a few hundred bytes. */
@@ -63,10 +61,8 @@ export async function mintToken(
   request: TokenRequest,
   now: number,
 ): Promise<MintedToken> {
-  const { subject, ttlSeconds, scopes = [], name, client } = request;
-  if (!isSubject(subject)) {
-    throw invalidField("subject", `must be 1 to ${SUBJECT_BYTES} bytes of text without control characters`);
-  }
+  const { ttlSeconds, scopes = [], name, client } = request;
+  const subject = requireSubject(request.subject);
   if (!(ttlSeconds >= TTL_SECONDS.least && ttlSeconds <= TTL_SECONDS.most)) {
     throw invalidField("ttl", "must be from one minute to 366 days");
   }
@@ -198,16 +194,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed) return `has an invalid claim: ${error.claim}`;
   if (error instanceof errors.JOSEError) return "is malformed, or signed with another secret";
   throw error;
-}
-
-function isSubject(subject: unknown): subject is string {
-  return (
-    typeof subject === "string" &&
-    subject.trim() !== "" &&
-    subject.isWellFormed() &&
-    Buffer.byteLength(subject) <= SUBJECT_BYTES &&
-    harmlessLine(subject) === subject
-  );
 }
 
 function isScopes(scopes: unknown): scopes is readonly string[] {

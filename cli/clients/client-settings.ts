@@ -6,6 +6,7 @@
  * itself fills in, and nothing in the environment can name another memory, key, token or embedding service.
  */
 import { readFile } from "node:fs/promises";
+import { requireSubject } from "../../app/subject.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 
@@ -52,7 +53,7 @@ function settingsIn(given: unknown): ClientSettings {
   const fields = requireFields(given);
   const { engine, pushes } = fields;
   return {
-    caller: requireText(fields.caller),
+    caller: requireSubject(requireText(fields.caller)),
     stateDir: requireText(fields.stateDir),
     ...defined({ databasePath: optionalText(fields.databasePath), keyFile: optionalText(fields.keyFile) }),
     ...(engine !== undefined && { engine: engineIn(requireFields(engine)) }),

@@ -16,7 +16,7 @@ import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { createServer, type HelmdeckServer, type LiveSettings } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
-import { loadTokenRules, type TokenRules } from "../../server/token-files.ts";
+import { loadTokenRules, type RulesReader, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
 import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
@@ -85,8 +85,8 @@ function hereOf(url: string): string {
 }
 
 /** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
-function rulesReader({ shell }: CommandContext, first: TokenRules): () => Promise<TokenRules> {
-  return async () => (await loadTokenRules(shell.env)) ?? first;
+function rulesReader({ shell }: CommandContext, first: TokenRules): RulesReader {
+  return async (former = first) => (await loadTokenRules(shell.env, former)) ?? first;
 }
 
 /** Throws `invalid_input` for the first problem. */
@@ -222,7 +222,7 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
 function serverOf(
   serverContext: ServerContext,
   { pages, ...live }: ServeRequest,
-  security: { readonly log: Logger; readonly secret?: () => Promise<TokenRules> },
+  security: { readonly log: Logger; readonly secret?: RulesReader },
   workspaces: () => Promise<readonly string[]>,
 ): HelmdeckServer {
   return createServer(serverContext, {

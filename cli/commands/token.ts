@@ -173,6 +173,6 @@ async function requireRules({ shell }: CommandContext): Promise<TokenRules> {
 function stillRevoked(): HelmdeckError {
   return invalidField(
     "subject",
-    "has its tokens revoked until a time to come; remove that line from the list of revoked tokens",
+    "has its tokens revoked until a time to come; remove that line from the list of revoked tokens, and start the servers again",
   );
 }

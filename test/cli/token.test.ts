@@ -98,6 +98,27 @@ describe("token", () => {
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
   });
 
+  const broken = "a\nb a\rb a\u2028b a\u0085b a\u202eb a\u200bb".split(" ");
+  it.each([...broken, " a", "a ", "x".repeat(600)])(
+    "names no subject %j, whoever gives it, and revokes others as before",
+    async (subject) => {
+      const env = { HELMDECK_JWT_SECRET_FILE: home.path("secret") };
+      await writeFile(env.HELMDECK_JWT_SECRET_FILE, SECRET, { mode: 0o600 });
+      for (const args of [
+        ["token", "--revoke", "--subject", subject],
+        ["token", "--subject", subject],
+        ["list", "--caller", subject],
+        ["store", "k", "v", "--caller", subject],
+      ])
+        expect((await home.run(args, { env })).stderr).toContain(
+          "invalid_input: subject must be 1 to 512 bytes",
+        );
+      const input = (await home.run(["token", "--subject", "alice"], { env })).stdout;
+      expect((await home.run(["token", "--revoke", "--subject", "alice"], { env })).code).toBe(0);
+      expect((await home.run(["token", "--show"], { env, input })).stdout).toContain("revoked   yes");
+    },
+  );
+
   it("keeps the list of revoked tokens beside the secret unless another place is named", async () => {
     const env = { HELMDECK_JWT_SECRET_FILE: home.path("secret") };
     await writeFile(env.HELMDECK_JWT_SECRET_FILE, SECRET, { mode: 0o600 });

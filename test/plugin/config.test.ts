@@ -119,7 +119,7 @@ describe("the configuration", () => {
     expect(parseConfig(raw).allow).toEqual(new Set());
   });
 
-  test.each(["", "  ", 7, null, {}, "a\u0000b", "x".repeat(200), "\ud800"])(
+  test.each(["", "  ", 7, null, {}, "a\u0000b", "a\u2028b", "x".repeat(513), "\ud800"])(
     "keeps an agent's malformed subject %j as malformed, so that the agent is refused",
     (subject) => {
       expect(parseConfig({ subjects: { work: subject } }).subjects).toEqual(new Map([["work", undefined]]));

@@ -1,11 +1,11 @@
 /** Authentication: tokens like helmdeck's, refusal of forged ones, and the limits of a server without a secret. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadTokenRules, revokeTokens } from "../../server/token-files.ts";
+import { loadTokenRules, revokeTokens, type TokenRules } from "../../server/token-files.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { ContextServer, NOW, packThat, SECRET, tokenFor } from "./fixtures/context-server.ts";
 
@@ -256,8 +256,8 @@ describe("secrets and revocations in files", () => {
   /** A secret in a list has no spaces. */
   const dashed = (secret: string) => secret.replaceAll(" ", "-");
 
-  async function rules() {
-    const found = await loadTokenRules(env());
+  async function rules(former?: TokenRules) {
+    const found = await loadTokenRules(env(), former);
     if (found === undefined) throw new Error("The files are not named.");
     return found;
   }
@@ -383,6 +383,114 @@ describe("secrets and revocations in files", () => {
     },
   );
 
+  // verifies P-alone-tokens
+  it.each<[string, (list: string) => string | undefined]>([
+    ["is empty", () => ""],
+    ["lacks its last line", (list) => list.replace(/.*\n$/, "")],
+    ["ends within a time", (list) => list.slice(0, 12)],
+    ["ends within a subject", (list) => list.slice(0, list.indexOf("mallory") + 3)],
+    ["ends after a time", (list) => list.slice(0, list.indexOf(" mallory"))],
+    ["is another whole list", () => "2026-11-20T12:00:00Z dora\n"],
+    ["is gone", () => undefined],
+  ])("revokes what it did while the list %s, says so once, and goes on when it is whole", async (_, cut) => {
+    for (const subject of ["mallory", "carol"]) await revokeTokens(env(), time, subject);
+    const [revoked, later] = [await tokenOf("carol", old), await tokenOf("bob", old)];
+    const others = await Promise.all(["alice", "mal", "mallory"].map((name) => tokenOf(name, old, time + 1)));
+    time += 1_000;
+    expect([await statusOf(revoked), await statusOf(later)]).toEqual([401, 200]);
+    const list = await readFile(join(folder, "revoked"), "utf8");
+    for (let i = 0; i < 3; i += 1) {
+      const content = cut(list);
+      if (content === undefined) await rm(join(folder, "revoked"), { force: true });
+      await put("revoked", content ?? list);
+      if (content === undefined) await rm(join(folder, "revoked"));
+      expect(await statusOf(revoked)).toBe(401);
+      await put("revoked", list);
+      expect(await Promise.all([revoked, ...others].map(statusOf))).toEqual([401, 200, 200, 200]);
+    }
+    expect(lines.filter(({ level }) => level === 50)).toMatchObject([
+      { problem: expect.stringContaining("lacks lines") },
+    ]);
+    await put("revoked", "");
+    await revokeTokens(env(), time, "bob");
+    time += 1_000;
+    expect(await statusOf(later)).toBe(401);
+  });
+
+  // verifies P-alone-tokens
+  it("never accepts a revoked token while the list is rewritten in any way", async () => {
+    const path = join(folder, "revoked");
+    for (let i = 0; i < 50; i += 1) await revokeTokens(env(), time, `agent-${i}`);
+    const list = await readFile(path);
+    const revoked = await tokenOf("agent-49", old);
+    time += 1_000;
+    expect(await statusOf(revoked)).toBe(401);
+    let isOver = false;
+    const ways: readonly (() => Promise<void>)[] = [
+      () => writeFile(path, list), // truncates first
+      async () => {
+        await writeFile(`${path}.new`, list, { mode: 0o600 });
+        await rename(`${path}.new`, path);
+      },
+      async () => {
+        await rm(path);
+        for (let at = 0; at < list.length; at += 333)
+          await appendFile(path, list.subarray(at, at + 333), { mode: 0o600 });
+      },
+      () => truncate(path, list.length / 2),
+    ];
+    const rewriting = (async () => {
+      while (!isOver) for (const rewrite of ways) await rewrite();
+    })();
+    const statuses = new Set<number>();
+    for (let i = 0; i < 500; i += 1) {
+      time += 1_000; // each request reads the list
+      statuses.add(await statusOf(revoked));
+    }
+    isOver = true;
+    await rewriting;
+    expect([...statuses]).toEqual([401]);
+    expect(lines.filter(({ level }) => level === 50).length).toBeLessThanOrEqual(2);
+  });
+
+  // verifies P-alone-tokens
+  it("takes the other lines of a list with one that it does not understand", async () => {
+    const tokens = await Promise.all(["alice", "bob"].map((name) => tokenOf(name, old)));
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([200, 200]);
+    const wrong = ["\u2028", "a\u2028b", "x".repeat(600), "m\xfcller", "alice ", " alice"];
+    for (const subject of wrong) {
+      const list = `2026-11-20T12:00:00Z ${subject}\n${new Date(time).toISOString()} bob\n`;
+      await writeFile(
+        join(folder, "revoked"),
+        Buffer.from(list, subject === "m\xfcller" ? "latin1" : "utf8"),
+      );
+      time += 61_000;
+      expect(await Promise.all(tokens.map(statusOf))).toEqual([200, 401]);
+      await expect(rules()).rejects.toMatchObject({ code: "key_malformed" });
+    }
+    const problems = lines.filter(({ problem }) => String(problem).startsWith("Line 1 of"));
+    expect(problems.length).toBe(wrong.length);
+  });
+
+  // verifies P-alone-tokens
+  it.each<[string, (secrets: string) => string, string]>([
+    ["is empty", () => "", "needs 32"],
+    ["ends within its last secret", (secrets) => secrets.slice(0, -3), "was cut short"],
+    ["ends within its first secret", () => dashed(old).slice(0, 33), "was cut short"],
+  ])("keeps the secrets while their file %s, and still revokes", async (_, cut, problem) => {
+    const secrets = `${dashed(old)}\n${dashed(fresh)}\n`;
+    await put("secret", secrets);
+    const [one, two] = [await tokenOf("alice", old), await tokenOf("bob", fresh)];
+    expect([await statusOf(one), await statusOf(two)]).toEqual([200, 200]);
+    await put("secret", cut(secrets));
+    await revokeTokens(env(), time, "bob");
+    time += 1_000;
+    expect([await statusOf(one), await statusOf(two)]).toEqual([200, 401]);
+    expect(lines.filter(({ level }) => level === 50)).toMatchObject([
+      { problem: expect.stringContaining(problem) },
+    ]);
+  });
+
   it("appends a revocation after a line without an end, and to no list that servers refuse", async () => {
     await put("revoked", "2026-11-20T12:00:00Z bob");
     await revokeTokens(env(), NOW + 5, "alice in wonderland");
@@ -390,8 +498,11 @@ describe("secrets and revocations in files", () => {
     expect(found?.cover({ subject: "bob", issued: NOW })).toBe(true);
     expect(found?.cover({ subject: "alice in wonderland", issued: NOW + 5 })).toBe(true);
     expect(found?.cover({ subject: "alice in wonderland", issued: NOW + 6 })).toBe(false);
-    await put("revoked", "no list");
-    await expect(revokeTokens(env(), NOW)).rejects.toMatchObject({ code: "key_malformed" });
+    for (const list of ["no list", `${"2026-11-20T12:00:00Z bob\n".repeat(41_943)}`]) {
+      await put("revoked", list);
+      await expect(revokeTokens(env(), NOW)).rejects.toMatchObject({ code: "key_malformed" });
+      expect(await readFile(join(folder, "revoked"), "utf8")).toBe(list);
+    }
   });
 });
 

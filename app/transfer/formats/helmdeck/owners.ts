@@ -2,6 +2,7 @@
 import { HelmdeckError, invalidField } from "../../../../engine/errors.ts";
 import { harmlessLine } from "../../../../engine/facts/hostile-text.ts";
 import type { Subject } from "../../../../engine/store/namespace.ts";
+import { requireSubject } from "../../../subject.ts";
 
 /** Shared by all agents of an OpenClaw that helmdeck's script configured. */
 const SHARED_BY_AGENTS = "openclaw-configure";
@@ -17,7 +18,7 @@ export function parseOwners(given: readonly string[]): OwnerMap {
     const [from, to] = [text.slice(0, at), text.slice(at + 1).trim()];
     if (at < 1 || to === "") throw invalidField("--map", "must be FROM=TO, such as openclaw-configure=main");
     if (owners.has(from)) throw invalidField("--map", `maps ${harmlessLine(from)} twice`);
-    owners.set(from, to);
+    owners.set(from, requireSubject(to));
   }
   return owners;
 }

@@ -5,10 +5,10 @@
 import type { KeyObject } from "node:crypto";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../../../../engine/errors.ts";
 import { ENTRY_LIMITS } from "../../../../engine/store/entry-rules.ts";
-import { subjectOf } from "../../../../engine/store/namespace.ts";
+import { namespaceOf, subjectOf } from "../../../../engine/store/namespace.ts";
 import type { SqliteConnection } from "../../../../engine/store/sqlite/sqlite-driver.ts";
 import { nextTurn } from "../../../../engine/timing.ts";
-import { requireNamespace } from "../../../subject.ts";
+import { requireSubject } from "../../../subject.ts";
 import type { ImportItem, ReadContext, ReadItems } from "../format.ts";
 import { type DatabaseCopy, notHelmdecks } from "./database-copy.ts";
 import { endOf, entryOf } from "./entries.ts";
@@ -104,8 +104,8 @@ class RowReader {
     if (value === undefined) return { leftOut: "a row that the key does not open" };
     if (!hasItsFingerprint(row, value)) throw changed();
     const from = callerOf(row);
-    const namespace = requireNamespace(
-      ownerOf(this.#source.owners, from, subjectOf(this.#context.namespace)),
+    const namespace = namespaceOf(
+      requireSubject(ownerOf(this.#source.owners, from, subjectOf(this.#context.namespace))),
     );
     const entry = entryOf({ row, value, namespace, kind }, this.#context);
     const ref = JSON.stringify([namespace, entry.origin, entry.key]);
