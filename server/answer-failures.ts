@@ -25,7 +25,7 @@ export function answerFailures(listener: FailureListener) {
 export function answerWith(c: Context<ServerEnv>, error: HelmdeckError): Response {
   c.set("failure", error);
   const reply = { ...errorReply(error), request_id: c.get("requestId") };
-  return c.json(reply, statusFor(error), failureHeaders(error));
+  return c.json(c.get("failAs")?.(reply) ?? reply, statusFor(error), failureHeaders(error));
 }
 
 /** `c`: absent if the request is not known any more. */
@@ -78,12 +78,19 @@ function retryAfter({ code, details }: HelmdeckError): string | undefined {
   return RETRY_AFTER_SECONDS;
 }
 
+const BEARER = 'Bearer realm="helmdeck"';
+
+/** RFC 6750, section 3: some clients show nothing else to a person. */
+function inHeader({ code, message }: HelmdeckError): string {
+  const description = message.replaceAll('"', "'").replace(/[^ !#-[\]-~]/g, "?");
+  return `error="${code}", error_description="${description}"`;
+}
+
 /** Headers that some statuses require. */
 export function failureHeaders(error: HelmdeckError): Record<string, string> {
   const { code } = error;
-  if (code === "missing_bearer") return { "WWW-Authenticate": 'Bearer realm="helmdeck"' };
-  if (code === "invalid_token")
-    return { "WWW-Authenticate": 'Bearer realm="helmdeck", error="invalid_token"' };
+  if (code === "missing_bearer") return { "WWW-Authenticate": BEARER };
+  if (code === "invalid_token") return { "WWW-Authenticate": `${BEARER}, ${inHeader(error)}` };
   const seconds = retryAfter(error);
   return seconds === undefined ? {} : { "Retry-After": seconds };
 }

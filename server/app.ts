@@ -12,13 +12,13 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures, answerWith, type FailureListener, noteFailure } from "./answer-failures.ts";
-import { authenticate, countOpen, type Tokens } from "./authentication.ts";
+import { authenticate, countOpen, HOW_TO_SEND_A_TOKEN, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { limitInFlight, type RateLimits, staggerRequests } from "./guards/rate.ts";
 import type { Metrics } from "./metrics.ts";
-import { addMount, type Mount } from "./mount.ts";
+import { addMount, failAs, type Mount, pathOf } from "./mount.ts";
 import { headEveryAnswer, logToolFailure, observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
@@ -62,6 +62,7 @@ export function makeApp(parts: AppParts): ServerApp {
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
   app.use(guardOrigin(parts.hostRules));
   addOpenPart(app, parts);
+  for (const mount of parts.mounts) app.use(pathOf(mount), failAs(mount));
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts, failures);
   app.notFound((c) => answerWith(c, noSuchRoute()));
@@ -71,6 +72,8 @@ export function makeApp(parts: AppParts): ServerApp {
 /** Routes that anybody may call. */
 function addOpenPart(app: ServerApp, parts: AppParts): void {
   const counted = countOpen(parts);
+  app.use("/.well-known/*", counted, async (c) => answerWith(c, noOauth()));
+  app.use("/register", counted, async (c) => answerWith(c, noOauth()));
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
   addOpenRoutes(app, parts);
   addDescriptionRoute(app, parts.version);
@@ -100,6 +103,14 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
       return answerWith(c, new HelmdeckError("method_not_allowed", `This route takes ${allow}.`));
     },
   });
+}
+
+/** Where clients look after a 401. With another 401 they would say nothing to a person. */
+function noOauth(): HelmdeckError {
+  return new HelmdeckError(
+    "not_found",
+    `This server has no OAuth. It got no token, or refuses it. ${HOW_TO_SEND_A_TOKEN}`,
+  );
 }
 
 function noSuchRoute(): HelmdeckError {

@@ -1,5 +1,6 @@
 /** The caller of a request, and the context in which handlers find it. */
 import type { HttpBindings } from "@hono/node-server";
+import type { ErrorReply } from "../app/wire/schemas.ts";
 import type { HelmdeckError } from "../engine/errors.ts";
 import type { RequestConnection } from "./connections.ts";
 
@@ -31,6 +32,9 @@ export const METRICS_SCOPE = "metrics";
 /** May record its own tool runs; otherwise only the server writes such rows. */
 export const RECORD_SCOPE = "record";
 
+/** The envelope of a failure, with its id in the log. */
+export type FailureReply = ErrorReply & { readonly request_id: string };
+
 /** Values that middleware sets for the handlers of one request. */
 export interface ServerEnv {
   /** Undefined in a test without a socket. */
@@ -39,6 +43,8 @@ export interface ServerEnv {
     readonly requestId: string;
     /** Why the request failed; undefined if it did not. */
     readonly failure: HelmdeckError | undefined;
+    /** How another protocol tells a failure; undefined for REST. */
+    readonly failAs: ((reply: FailureReply) => object) | undefined;
     readonly caller: Caller; // not before the request is authenticated
     /** The parsed JSON body, if the request had one. */
     readonly body: unknown;

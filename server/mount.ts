@@ -1,7 +1,8 @@
 /** Another protocol next to REST, with the same guards and authentication. */
 import type { KeyObject } from "node:crypto";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Caller, ServerEnv } from "./caller.ts";
+import type { MiddlewareHandler } from "hono";
+import type { Caller, FailureReply, ServerEnv } from "./caller.ts";
 import { failures, jsonBody } from "./rest/rest-answers.ts";
 
 export interface MountedRequest {
@@ -23,8 +24,21 @@ export interface Mount {
   readonly methods: Readonly<Partial<Record<MountedMethod, string>>>;
   /** The request's signal fires when the client disconnects. */
   handle(request: Request, context: MountedRequest): Promise<Response>;
+  /** The body of an answer to a failure before `handle`, such as a refused token. */
+  failAs(reply: FailureReply): object;
   /** Ends long-lived responses such as event streams, so that the server can stop. */
   close?(): Promise<void>;
+}
+
+export function pathOf({ path }: Mount): string {
+  return `/api/v1${path}`;
+}
+
+export function failAs(mount: Mount): MiddlewareHandler<ServerEnv> {
+  return (c, next) => {
+    c.set("failAs", mount.failAs);
+    return next();
+  };
 }
 
 export function addMount(
@@ -35,7 +49,7 @@ export function addMount(
     secrets,
   }: Pick<MountedRequest, "onFailure"> & { readonly secrets: () => MountedRequest["secrets"] },
 ): void {
-  const path = `/api/v1${mount.path}`;
+  const path = pathOf(mount);
   const tag = mount.path.slice(1);
   for (const [method, summary] of Object.entries(mount.methods) as [MountedMethod, string][]) {
     app.openAPIRegistry.registerPath({

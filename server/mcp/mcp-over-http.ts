@@ -45,6 +45,7 @@ export function mcpMount(serverContext: ServerContext, options: McpMountOptions 
       if (isClosing) return refusal(503, REFUSED, "The server is shutting down.");
       return answer(sessions, request, context);
     },
+    failAs: ({ message, ...data }) => errorOf(REFUSED, message, data),
     close: async () => {
       isClosing = true;
       stopLooking();
@@ -125,5 +126,9 @@ function whenWritten(response: Response, done: () => void): Response {
 }
 
 function refusal(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
+  return Response.json(errorOf(code, message), { status });
+}
+
+function errorOf(code: number, message: string, data?: object) {
+  return { jsonrpc: "2.0", error: { code, message, ...(data && { data }) }, id: null };
 }

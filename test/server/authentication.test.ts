@@ -100,8 +100,22 @@ describe("a server with a secret", () => {
   ])("refuses a token %s", async (_what, token) => {
     const { status, headers, body: answer, text } = await served.as(token).get(ROUTE);
     expect([status, answer.error]).toEqual([401, "invalid_token"]);
-    expect(headers.get("www-authenticate")).toMatch(/^Bearer realm="helmdeck"/);
+    expect(headers.get("www-authenticate")).toMatch(
+      /^Bearer realm="helmdeck", error="invalid_token", error_description="The [ !#-[\]-~]+"$/,
+    );
     if (token.length > 10) expect(text).not.toContain(token);
+  });
+
+  it.each([
+    "/.well-known/oauth-protected-resource",
+    "/.well-known/oauth-authorization-server/x",
+    "/register",
+  ])("answers a client that looks for OAuth at %s what to do instead", async (path) => {
+    const { status, body } = await served.as().get(path);
+    expect([status, body]).toMatchObject([
+      404,
+      { error: "not_found", message: expect.stringMatching(/Bearer/) },
+    ]);
   });
 
   it("checks the validity of a cached token again", async () => {

@@ -167,7 +167,10 @@ describe("a session", () => {
       { session, method: "GET" as const },
     ]) {
       const response = await send(url, sent);
-      expect([response.status, await response.json()]).toMatchObject([401, { error: "missing_bearer" }]);
+      expect([response.status, await response.json()]).toMatchObject([
+        401,
+        { jsonrpc: "2.0", id: null, error: { code: -32_000, data: { error: "missing_bearer" } } },
+      ]);
     }
   });
 
