@@ -12,7 +12,7 @@ export async function isAbsent(databasePath: string): Promise<boolean> {
   const found = [databasePath, `${databasePath}-wal`].map((path) =>
     lstat(path).then(
       () => true,
-      (error: unknown) => !isFileError(error, "ENOENT", "ENOTDIR"),
+      (error: unknown) => !isFileError(error, "ENOENT"),
     ),
   );
   return !(await Promise.all(found)).includes(true);

@@ -34,6 +34,8 @@ export interface MemoryToServe {
   readonly state: MemoryState;
 }
 
+export const READ_ONLY =
+  "Memory only answers reads: its database or folder cannot be written, or its database server is a standby or set to read only. Writes are refused.";
 const NOWHERE = "in this process only";
 /** A server may have thousands of callers, few of them at a time. */
 const INDEX_IDLE_MS = 30 * 60_000;
@@ -48,10 +50,11 @@ export async function openMemoryToServe(given: MemoryToServeOptions): Promise<Me
     makesKey: withoutKey === "make",
     waiting: { explain: unavailable, ...defined({ onChange, timer: given.timer }) },
   });
-  const { error, keySource, databasePath } = await memory.status();
+  const { error, keySource, databasePath, readOnly } = await memory.status();
   if (error !== undefined)
     return { memory, state: { state: "unavailable", error: new HelmdeckError(error.code, error.message) } };
-  return { memory, state: { state: "ready", databasePath, keySource, ...(await noticeOf(memory)) } };
+  const notice = readOnly === true ? READ_ONLY : await noticeOf(memory);
+  return { memory, state: { state: "ready", databasePath, keySource, ...defined({ notice }) } };
 }
 
 function withIdleIndexes(options: MemoryToServeOptions): MemoryToServeOptions {
@@ -74,12 +77,12 @@ export async function hasKey(options: OpenMemoryOptions): Promise<boolean> {
 }
 
 /** A wrong path, state folder or schema shows as an empty memory. */
-async function noticeOf({ notice, callers }: OpenMemory): Promise<{ readonly notice?: string }> {
+async function noticeOf({ notice, callers }: OpenMemory): Promise<string | undefined> {
   const isEmpty = await callers().then(
     ({ length }) => length === 0,
     () => false,
   );
-  return defined({ notice: notice ?? (isEmpty ? "It is empty: nothing was stored there yet." : undefined) });
+  return notice ?? (isEmpty ? "It is empty: nothing was stored there yet." : undefined);
 }
 
 async function ephemeral(given: MemoryToServeOptions): Promise<MemoryToServe> {

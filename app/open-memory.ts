@@ -1,4 +1,6 @@
 /** Opens memory in this process: key, store, index, in that order; closes everything again when one of them fails. */
+import { access, constants, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { findKey, type LoadedKey, loadOrMakeKey, nameOfKeySource } from "../engine/store/find-key.ts";
@@ -24,14 +26,16 @@ import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
 /** Throws any HelmdeckError with a `key_…` or `store_…` code, unless it may wait. */
 export async function openMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
   if (options.server !== undefined) return openOnServer({ ...options, server: options.server });
-  const { databasePath, keyPath, driver, access = "write" } = options;
-  if (access !== "write" && (await isAbsent(databasePath))) return openAbsentMemory(options);
+  const { databasePath, keyPath, driver } = options;
+  if (options.access !== undefined && options.access !== "write" && (await isAbsent(databasePath)))
+    return openAbsentMemory(options);
   const file = new MemoryFile(options);
   const store = await file.openStore();
   const memory = composeMemory({
     store,
     hasOpened: () => store.identity !== undefined,
     keepsVectors: !file.isReadOnly,
+    isWritable: async () => !file.isReadOnly,
     get location() {
       return { databasePath, keyPath, keySource: file.key.source, driver: driver.name };
     },
@@ -62,28 +66,43 @@ class MemoryFile {
     return keyFactsOf(this.#loaded, this.#options);
   }
 
-  async openStore(): Promise<MemoryStore> {
-    const { databasePath, access, clock, waiting, now } = this.#options;
+  openStore(): Promise<MemoryStore> {
+    const { databasePath, clock, waiting, now } = this.#options;
+    return ReopeningStore.open({
+      open: async (beginnings) => {
+        const store = await this.#open(beginnings);
+        this.#hasOpened = true;
+        return store;
+      },
+      mayOpen: (cause) => !this.#hasOpened || mayOpenFile(databasePath, cause),
+      isOutdated: async ({ code }) => {
+        if (!this.isReadOnly) return false;
+        return code === "store_replaced" || (code === "store_readonly" && (await isWritable(databasePath)));
+      },
+      ...defined({ clock, waiting, now }),
+    });
+  }
+
+  /** Storage that cannot be written still answers what is asked; each write is refused. */
+  async #open(beginnings: number): Promise<MemoryStore> {
+    this.isReadOnly = false;
     try {
-      return await ReopeningStore.open({
-        open: (beginnings) => (this.#hasOpened ? this.#openAgain(beginnings) : this.#openFirst(beginnings)),
-        mayOpen: (cause) => !this.#hasOpened || mayOpenFile(databasePath, cause),
-        ...defined({ clock, waiting, now }),
-      });
+      return await (this.#hasOpened ? this.#openAgain(beginnings) : this.#openFirst(beginnings));
     } catch (error) {
-      if (access !== "read" || this.#loaded === undefined || !isHelmdeckError(error, "store_readonly"))
-        throw error;
+      if (this.#loaded === undefined || !isHelmdeckError(error, "store_readonly")) throw error;
+      const read = openSqliteStoreToRead({ ...this.#parts, key: this.#loaded.key });
+      const store = await read.catch((cause: unknown) => {
+        throw isHelmdeckError(cause, "store_unavailable") ? error : cause; // nothing is there to read
+      });
       this.isReadOnly = true;
-      return this.#noted(await openSqliteStoreToRead({ ...this.#parts, key: this.#loaded.key }));
+      return this.#noted(store);
     }
   }
 
   async #openFirst(beginnings: number): Promise<MemoryStore> {
     const { databasePath, driver } = this.#options;
     await requireOwnDatabase(databasePath, driver); // another program's database gets no key
-    const store = await this.#noted(await this.#openWithKey(beginnings));
-    this.#hasOpened = true;
-    return store;
+    return this.#noted(await this.#openWithKey(beginnings));
   }
 
   /** Another process may replace the key between reading the key and opening the database. */
@@ -134,6 +153,16 @@ class MemoryFile {
     this.notes = await noteOpened(store, { keyFile, path, isReadOnly: this.isReadOnly });
     return store;
   }
+}
+
+/** By the modes and mounts of the file and its folder. */
+async function isWritable(databasePath: string): Promise<boolean> {
+  return realpath(databasePath)
+    .then((file) => Promise.all([file, dirname(file)].map((path) => access(path, constants.W_OK))))
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 /** The status of a memory that did not open. */

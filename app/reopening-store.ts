@@ -6,7 +6,8 @@
  * readiness check notices. Then the next call opens the file at the path. A database that was moved away is never re-created:
  * data in a new one would be lost when the old one comes back. Readers of the change feed start over.
  *
- * A changed key is no failure: the store is reopened with the new key at once, and the call is repeated.
+ * A changed key is no failure: the store is reopened with the new key at once, and the call is repeated. So is a store that was
+ * opened to read, when somebody else has written the file, or when it can be written again.
  */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
@@ -30,6 +31,8 @@ export interface ReopeningOptions {
   readonly open: (beginnings: number) => Promise<MemoryStore>;
   /** Whether to reopen after this failure; called each time. */
   readonly mayOpen: (cause: HelmdeckError) => boolean;
+  /** Whether a failed call, which wrote nothing, succeeds once the store was opened again. A changed key is such a failure. */
+  readonly isOutdated?: (error: HelmdeckError) => Promise<boolean>;
   /** Absent: the first failure to open is thrown. Otherwise calls fail with it until the store opens. */
   readonly waiting?: Waiting;
   /** Monotonic milliseconds. */
@@ -42,6 +45,14 @@ export interface ReopeningOptions {
 export interface Waiting extends Partial<AvailabilityOptions> {
   /** Rewrites a failure for callers. `hasOpened`: the store was open before. */
   readonly explain?: (error: HelmdeckError, hasOpened: boolean) => HelmdeckError;
+}
+
+interface Failure {
+  readonly error: HelmdeckError;
+  readonly cause: HelmdeckError;
+  readonly at: number;
+  /** It is opened again at once. */
+  readonly isOutdated: boolean;
 }
 
 /** Until then, every caller gets the error. */
@@ -62,7 +73,7 @@ export class ReopeningStore implements MemoryStore {
   #store: MemoryStore | undefined;
   #beginnings = 0;
   #hasOpened = false;
-  #failure: { readonly error: HelmdeckError; readonly cause: HelmdeckError; readonly at: number } | undefined;
+  #failure: Failure | undefined;
   #opening: Promise<MemoryStore> | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
@@ -175,10 +186,12 @@ export class ReopeningStore implements MemoryStore {
     try {
       return await this.#call(store, work);
     } catch (error) {
-      if (mustReopen(error) && store === this.#store) this.#fail(error, error);
-      if (!isKeyChange(error) || this.#isClosed) throw error;
+      if (!isHelmdeckError(error) || this.#isClosed) throw error;
+      const isOutdated = isKeyChange(error) || (await this.#options.isOutdated?.(error)) === true;
+      if ((isOutdated || mustReopen(error)) && store === this.#store) this.#fail(error, error, isOutdated);
+      if (!isOutdated) throw error;
     }
-    return this.#call(await this.#reopened(), work); // the failed transaction wrote nothing
+    return this.#call(await this.#reopened(), work); // the failed call wrote nothing
   }
 
   async #call<Answer>(store: MemoryStore, work: (store: MemoryStore) => Promise<Answer>): Promise<Answer> {
@@ -199,11 +212,10 @@ export class ReopeningStore implements MemoryStore {
   }
 
   async #reopen(): Promise<MemoryStore> {
-    const { error, cause, at } = this.#failure ?? {};
-    if (error === undefined || cause === undefined) return this.#opened();
-    const isNew = error === cause; // not after a failed attempt to open it
-    if (isNew && isKeyChange(cause)) await Promise.allSettled(this.#underWay);
-    else if (this.#clock() - (at ?? 0) < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
+    if (this.#failure === undefined) return this.#opened();
+    const { error, cause, at, isOutdated } = this.#failure;
+    if (isOutdated) await Promise.allSettled(this.#underWay);
+    else if (this.#clock() - at < REOPEN_AFTER_MS || !this.#options.mayOpen(cause)) throw error;
     try {
       await this.#store?.close();
       this.#store = await this.#options.open(this.#beginnings + 1);
@@ -217,8 +229,8 @@ export class ReopeningStore implements MemoryStore {
     }
   }
 
-  #fail(error: HelmdeckError, cause: HelmdeckError): void {
-    this.#failure = { error, cause, at: this.#clock() };
+  #fail(error: HelmdeckError, cause: HelmdeckError, isOutdated = false): void {
+    this.#failure = { error, cause, at: this.#clock(), isOutdated };
   }
 }
 
@@ -228,10 +240,10 @@ export function mayOpenFile(path: string, { details }: HelmdeckError): boolean {
 }
 
 /** The database is the same, but its rows are encrypted with another key. */
-function isKeyChange(error: unknown): boolean {
-  return isHelmdeckError(error) && error.code === "store_replaced" && error.details.now === "key";
+function isKeyChange(error: HelmdeckError): boolean {
+  return error.code === "store_replaced" && error.details.now === "key";
 }
 
-function mustReopen(error: unknown): error is HelmdeckError {
-  return isHelmdeckError(error) && (error.code === "store_replaced" || error.details.reopen === true);
+function mustReopen({ code, details }: HelmdeckError): boolean {
+  return code === "store_replaced" || details.reopen === true;
 }

@@ -140,6 +140,22 @@ export function fullOrReadonly(
   return undefined;
 }
 
+/** What is wrong with a path, by the system's code, and its remedy. */
+const DEAD_ENDS: Readonly<Record<string, string>> = {
+  ENOTDIR: "leads through a file where a folder should be; correct the path, or move the file away",
+  ELOOP: "leads through symbolic links that form a loop; correct the links, or the path",
+  ENAMETOOLONG: "is longer than its file system allows; choose a shorter path",
+  EISDIR: "is a folder, not a file; correct the path, or move the folder away",
+  EROFS: "is on a file system that is mounted read-only; mount it writable, or choose another path",
+  EACCES: "is in a folder that this account cannot use; check the owner and mode of each folder on the path",
+};
+
+/** Words that follow the path; undefined for other failures, such as a missing file. */
+export function deadEndOf(error: unknown): string | undefined {
+  const code = systemCodeOf(error);
+  return DEAD_ENDS[code === "EPERM" ? "EACCES" : code];
+}
+
 /** The result of the work, or the alternative when the file or folder is missing. */
 export async function unlessMissing<T, Other>(work: Promise<T>, otherwise: Other): Promise<T | Other> {
   return work.catch((error: unknown) => {

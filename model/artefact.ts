@@ -11,6 +11,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { HelmdeckError } from "../engine/errors.ts";
 import {
+  deadEndOf,
   isFileError,
   makePrivateFolder,
   syncFolder,
@@ -92,7 +93,7 @@ export async function findModel(
     const found = await lookAt(beside);
     if (found.ok || found.why === "changed") return { folder: beside, ...found };
   }
-  const others = await unlessMissing(readdir(dirname(folder)), []);
+  const others = await readdir(dirname(folder)).catch(() => []);
   if (others.every((name) => name.startsWith("."))) return installed;
   const problem = `${dirname(folder)} has the built-in model of another version. Run: ${INSTALL_MODEL}`;
   return { folder, ok: false, why: "other-version", problem };
@@ -175,10 +176,11 @@ async function renamed(draft: string, folder: string): Promise<boolean> {
 async function lookAt(folder: string): Promise<ModelCheck> {
   for (const file of MODEL_FILES) {
     const found = await stat(join(folder, file.name)).catch((error: unknown) => {
-      if (isFileError(error, "ENOENT", "ENOTDIR")) return undefined;
-      throw error;
+      const why = isFileError(error, "ENOENT", "ENOTDIR") ? "is not there" : deadEndOf(error);
+      if (why === undefined) throw error;
+      return why;
     });
-    if (found === undefined) return missing(folder, file);
+    if (typeof found === "string") return missing(folder, file, found);
     if (found.size !== file.sizeBytes) return changed(folder, file);
   }
   return { ok: true };
@@ -188,8 +190,8 @@ function isReviewed({ sizeBytes, sha256: wanted }: ModelFile, bytes: Uint8Array)
   return bytes.length === sizeBytes && sha256(bytes) === wanted;
 }
 
-function missing(folder: string, { name }: ModelFile) {
-  const problem = `The built-in model is not installed: there is no ${join(folder, name)}. Run: ${INSTALL_MODEL}`;
+function missing(folder: string, { name }: ModelFile, why = "is not there") {
+  const problem = `The built-in model is not installed: ${join(folder, name)} ${why}. Run: ${INSTALL_MODEL}`;
   return { ok: false, why: "missing", problem } as const;
 }
 

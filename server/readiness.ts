@@ -1,10 +1,8 @@
 /** Whether memory works now, for /readyz and metrics. */
 import type { MemoryState } from "../app/memory-state.ts";
+import { READ_ONLY } from "../app/memory-to-serve.ts";
 import type { ReadinessReply } from "../app/wire/schemas.ts";
 import type { ServerContext } from "../packs/server-context.ts";
-
-const READ_ONLY =
-  "The database server only answers reads: it is a standby, or is set to read only. Writes are refused.";
 
 export interface ReadinessParts {
   readonly memory: Pick<ServerContext["memory"], "status">;

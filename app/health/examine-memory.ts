@@ -102,7 +102,7 @@ async function keyFileFinding({ keyPath }: PlaceFacts): Promise<Finding> {
   const there = {
     absent: "There is no key file at",
     file: "There is a key file at",
-    other: "This is not a regular file:",
+    other: "There is no readable file at",
   };
   return { level: "ok", check: "key", message: `${there[kind]} ${keyPath}.` };
 }

@@ -2,7 +2,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, relative, sep } from "node:path";
 import { defined } from "../../engine/defined.ts";
-import { foreignOwner } from "../../engine/private-file.ts";
+import { foreignOwner, isFileError } from "../../engine/private-file.ts";
 
 export type FileFacts =
   | { readonly kind: "absent" }
@@ -26,8 +26,8 @@ export async function fileFacts(path: string): Promise<FileFacts> {
       ...(isShared && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }),
       ...defined({ owner: foreignOwner(stats) }),
     };
-  } catch {
-    return { kind: "absent" };
+  } catch (error) {
+    return { kind: isFileError(error, "ENOENT") ? "absent" : "other" };
   }
 }
 

@@ -8,7 +8,7 @@ const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   key_missing: "Restore the key file from your backup, or set HELMDECK_MEMORY_KEY.",
   key_wrong:
     "Find the key of this database, and put it in the key file's place. After a change of keys, the former one is beside the key file, as <key file>.former-<key id>.",
-  key_unreadable: "Correct the key file's owner and mode: chmod 600.",
+  key_unreadable: "Correct the key file's path, owner and mode (chmod 600).",
   store_not_ours: "Check the path of the database. The file was not changed.",
   store_newer: "Upgrade this program. A newer version wrote the database.",
   store_corrupt:

@@ -93,29 +93,36 @@ export async function noteOpened(
 }
 
 /** By then, a process that creates a database has written to it. */
-const MAKING_TRIES = 25;
+const MAKING_TRIES = 100;
 const MAKING_MS = 20;
 
 /**
- * An empty file is a database that is being created; but when a store was opened at this path before, it was emptied. Throws
- * `store_corrupt`. A missing file is fine: a person removes it to start over.
+ * An empty file is a database that is being created; but when this key has opened a store before, it may be what is left of that
+ * one, also at another path. Throws `store_corrupt`. A missing file is fine: a person removes it to start over.
  */
 export async function refuseEmptied(keyFile: string, path: string): Promise<void> {
-  if (!(await isEmpty(path)) || !(await wasOpened(keyFile, path))) return;
+  if (!(await isEmpty(path))) return;
+  const { stores } = await readNotes(keyFile);
+  const [former] = Object.values(stores);
+  if (former === undefined) return;
   for (let tries = 0; tries < MAKING_TRIES; tries++) {
     await delay(MAKING_MS);
     if (!(await isEmpty(path))) return;
   }
   throw new HelmdeckError(
     "store_corrupt",
-    `The memory database ${path} is empty, but was not when it was last opened. Restore a backup with ` +
-      "`helmdeck-memory restore`; to start over, delete the empty file.",
+    isNoted(stores, path)
+      ? `The memory database ${path} is empty, but was not when it was last opened. ${RESTORE}`
+      : `The memory database ${path} is empty, but its key has opened one with data, at ${former.path}. If this is a copy of that, copy it again. ${RESTORE}`,
     { details: { path } },
   );
 }
 
+const RESTORE = "Restore a backup with `helmdeck-memory restore`; to start over, delete the empty file.";
+
 async function isEmpty(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.size === 0;
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true && found.size === 0;
 }
 
 /** A folder may be on a volume that is not mounted: a new memory in its place would hide the one there. Throws `store_unavailable`. */

@@ -41,7 +41,7 @@ function placeLines({ engine, databasePath, driver, keySource, readOnly }: Memor
   if (engine === undefined) {
     return [
       `  database: ${plainLine(databasePath)} (${plainLine(driver)})`,
-      ...(readOnly === true ? ["            currently read-only: a standby, or set to read-only"] : []),
+      ...(readOnly === true ? ["            currently read-only: not writable here, or a standby"] : []),
       `  key:      ${plainLine(keySource)}`,
     ];
   }

@@ -11,7 +11,14 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defined } from "../defined.ts";
 import { HelmdeckError } from "../errors.ts";
-import { foreignOwner, fullOrReadonly, isFileError, makePrivateFolder, placeOnce } from "../private-file.ts";
+import {
+  deadEndOf,
+  foreignOwner,
+  fullOrReadonly,
+  isFileError,
+  makePrivateFolder,
+  placeOnce,
+} from "../private-file.ts";
 import { MasterKey, parseKey } from "./master-key.ts";
 
 /** A key has 64 digits; a much larger file is a mistake and is not read. */
@@ -90,8 +97,9 @@ async function openKeyFile(path: string): Promise<FileHandle | undefined> {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (isFileError(error, "ENOENT", "ENOTDIR")) return refuseDanglingLink(path);
-    throw unreadable(path, "cannot be opened; check its owner and mode", error);
+    if (isFileError(error, "ENOENT")) return refuseDanglingLink(path);
+    const why = isFileError(error, "EACCES", "EPERM") ? undefined : deadEndOf(error);
+    throw unreadable(path, why ?? "cannot be opened; check its owner and mode", error);
   }
 }
 
@@ -134,7 +142,10 @@ function unwritable(path: string, cause: unknown): HelmdeckError {
     full: `the key file ${path} was not created`,
     readonly: `The key file ${path} cannot be created. Make its folder writable, or set HELMDECK_MEMORY_KEY.`,
   };
-  return fullOrReadonly(path, cause, said) ?? unreadable(path, "cannot be created; see the cause", cause);
+  return (
+    fullOrReadonly(path, cause, said) ??
+    unreadable(path, deadEndOf(cause) ?? "cannot be created; see the cause", cause)
+  );
 }
 
 function missing(path: string, why = "is missing"): HelmdeckError {

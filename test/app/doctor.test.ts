@@ -1,5 +1,5 @@
-import { chmod, chown, mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, chown, cp, mkdir, readFile, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { DoctorReport } from "../../app/memory.ts";
@@ -17,6 +17,13 @@ async function madePlace(): Promise<StorageLocation> {
   await memory.storeFact("main", { key: "k", value: "v" });
   await memory.close();
   return place;
+}
+
+/** The folder of the key, its notes and the database, elsewhere. */
+async function copied({ keyPath, databasePath }: StorageLocation): Promise<StorageLocation> {
+  const to = await tempPlace();
+  await cp(dirname(keyPath), dirname(to.keyPath), { recursive: true });
+  return { ...to, databasePath: join(dirname(to.keyPath), relative(dirname(keyPath), databasePath)) };
 }
 
 const options = (place: StorageLocation) => ({ ...place, env: {}, driver: betterSqliteDriver });
@@ -243,17 +250,27 @@ describe("opening", () => {
   });
 
   // verifies P-durable-damage
-  test("a database that was emptied is reported, also by doctor, and not used as a new one", async () => {
-    const place = await madePlace();
-    await truncate(place.databasePath);
-    await expect(openTestMemory(place)).rejects.toMatchObject({
-      code: "store_corrupt",
-      message: expect.stringContaining("delete the empty file"),
-    });
-    expect(told(await examine(place), "memory")).toEqual([expect.stringContaining("store_corrupt")]);
-    await rm(place.databasePath);
-    await (await openTestMemory(place)).close();
-  });
+  test.each([
+    ["where it was", async (place: StorageLocation) => place],
+    ["where it was copied to with its key", async (place: StorageLocation) => copied(place)],
+    [
+      "at any other path with its key",
+      async (place: StorageLocation) => ({ ...place, databasePath: `${place.databasePath}.new` }),
+    ],
+  ])(
+    "a database that was emptied, %s, is reported, also by doctor, and not used as a new one",
+    async (_, move) => {
+      const place = await move(await madePlace());
+      await writeFile(place.databasePath, "");
+      await expect(openTestMemory(place)).rejects.toMatchObject({
+        code: "store_corrupt",
+        message: expect.stringContaining("delete the empty file"),
+      });
+      expect(told(await examine(place), "memory")).toEqual([expect.stringContaining("store_corrupt")]);
+      await rm(place.databasePath);
+      await (await openTestMemory(place)).close();
+    },
+  );
 
   test("an empty file of a process that was killed at open is a new database", async () => {
     const place = await tempPlace();

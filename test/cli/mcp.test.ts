@@ -1,9 +1,10 @@
 /** `helmdeck-memory mcp` as a process: its output streams, how it ends, and its messages if memory does not open. */
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { whyNotUnprivileged } from "../run/unprivileged.ts";
 import { CommandHome, finish } from "./command.ts";
 
 let home: CommandHome;
@@ -83,6 +84,59 @@ test("with another database's key the tools are listed, and their answers and st
   });
   expect(ended.stderr).toContain("serving WITHOUT MEMORY. key_wrong: ");
   expect((await home.run(["get", "tea"])).stdout).toBe("oolong\n");
+});
+
+const TOO_LONG = "x".repeat(300);
+test.each([
+  ["is a file", "file", "leads through a file"],
+  ["lies under a file", "file/sub", "leads through a file"],
+  ["is a loop of links", "loop", "symbolic links that form a loop"],
+  ["has too long a name", TOO_LONG, "longer than its file system allows"],
+])("where the state folder %s, each call and command says so", async (_, name, why) => {
+  await home.write("file", "");
+  symlinkSync("loop", home.path("loop"));
+  const env = { OPENCLAW_STATE_DIR: home.path(name) };
+  const input = linesOf([...HELLO, callOf(2, "helmdeck__memory_corpus", { query: "tea" })]);
+  const ended = await home.run(["mcp"], { input, env });
+  expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(why) });
+  expect(answersIn(ended.stdout)[1]?.result).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining(why) }],
+  });
+  for (const command of [["list"], ["store", "tea", "oolong"], ["status"], ["doctor"]]) {
+    const { code, stdout, stderr } = await home.run(command, { env });
+    expect({ code, said: stdout + stderr }).toEqual({ code: 1, said: expect.stringContaining(why) });
+    expect(stdout + stderr).toMatch(/store_unavailable/);
+  }
+});
+
+// verifies P-durable-full-disk
+test("with storage that cannot be written, answers searches and refuses stores, until it can be written", async ({
+  skip,
+}) => {
+  skip(whyNotUnprivileged !== undefined, whyNotUnprivileged);
+  await home.run(["store", "tea", "oolong"]);
+  home.handToUnprivileged();
+  const folder = join(home.stateFolder, "helmdeck-memory");
+  chmodSync(folder, 0o500);
+  const child = home.start(["mcp"]);
+  const ended = finish(child);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ask = async (...messages: readonly object[]) => {
+    child.stdin.write(linesOf(messages));
+    return (await lines.next()).value ?? "";
+  };
+  await ask(...HELLO);
+  const search = (id: number) => ask(callOf(id, "helmdeck__memory_corpus", { query: "oolong" }));
+  const store = (id: number) => ask(callOf(id, "helmdeck__memory_store", { key: "milk", value: "oat" }));
+  expect(await search(2)).toContain("oolong");
+  expect(await store(3)).toContain("store_readonly");
+  expect(await search(4)).toContain("tea");
+  chmodSync(folder, 0o700);
+  expect(await store(5)).not.toContain("isError");
+  child.stdin.end();
+  expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("only answers reads") });
+  expect((await home.run(["get", "milk"])).stdout).toBe("oat\n");
 });
 
 const ASK_FOR_TOOLS = linesOf([...HELLO, { jsonrpc: "2.0", id: 2, method: "tools/list" }]);

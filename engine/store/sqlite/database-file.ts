@@ -8,7 +8,7 @@
 import { access, constants, lstat, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { HelmdeckError } from "../../errors.ts";
-import { fullOrReadonly, isFileError, makePrivateFolder, placeOnce } from "../../private-file.ts";
+import { deadEndOf, fullOrReadonly, isFileError, makePrivateFolder, placeOnce } from "../../private-file.ts";
 
 /**
  * The real path of a writable database file, created empty if there was none.
@@ -42,11 +42,17 @@ export async function findDatabase(path: string): Promise<string> {
   });
 }
 
+/** The real path of what is there; undefined for a missing file. Throws `store_unavailable` where the path leads nowhere. */
+export function realPathOf(path: string): Promise<string | undefined> {
+  return explained(path, () => realpath(path).catch((error: unknown) => absent(path, error)));
+}
+
 /** False when nothing exists; throws for anything but a regular file or a link to one. */
 async function isThere(path: string): Promise<boolean> {
   const found = await stat(path).catch((error: unknown) => absent(path, error));
   if (found === undefined) return wasJustCreated(path);
-  if (found.isDirectory()) throw unavailable(path, "is a folder, not a file");
+  if (found.isDirectory())
+    throw unavailable(path, "is a folder, not a file; correct the path, or move the folder away");
   if (!found.isFile()) throw unavailable(path, "is not a regular file");
   if (found.size === 1) throw notOurs(path);
   return true;
@@ -63,10 +69,8 @@ async function wasJustCreated(path: string): Promise<boolean> {
 
 function absent(path: string, error: unknown): undefined {
   if (isFileError(error, "ENOENT")) return undefined;
-  if (isFileError(error, "EACCES", "EPERM")) {
-    throw unavailable(path, "is in a folder that this account cannot read; check its owner and mode", error);
-  }
-  throw error;
+  const why = deadEndOf(error);
+  throw why === undefined ? error : unavailable(path, why, error);
 }
 
 /**
@@ -113,10 +117,11 @@ function explain(cause: unknown, path: string): HelmdeckError {
     readonly: `The memory database ${path} is read-only. Make the file and its folder writable.`,
   });
   if (known !== undefined) return known;
-  const why = isFileError(cause, "ELOOP")
-    ? "leads through symbolic links that form a loop"
-    : "cannot be created or found; check each folder on its path";
-  return unavailable(path, why, cause);
+  return unavailable(
+    path,
+    deadEndOf(cause) ?? "cannot be created or found; check each folder on its path",
+    cause,
+  );
 }
 
 /** SQLite takes a one-byte file for an empty one and would overwrite it. */

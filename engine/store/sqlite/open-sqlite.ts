@@ -15,7 +15,7 @@ import type { MemoryReader, MemoryStore, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { StoreClock } from "../store-clock.ts";
 import { announceCheckpoint, setFileTime } from "./checkpoint.ts";
-import { findDatabase, placeDatabase } from "./database-file.ts";
+import { findDatabase, placeDatabase, realPathOf } from "./database-file.ts";
 import { FileWatch, stat } from "./file-watch.ts";
 import { requireOwnFile } from "./require-own-file.ts";
 import { resealLegacyRows } from "./reseal.ts";
@@ -144,9 +144,9 @@ export async function openSqliteReader(options: SqliteReaderOptions): Promise<Me
   return openToRead(options, (parts) => new SqliteReader(parts));
 }
 
-/** Throws `store_not_ours` when another program's database is at the path. Changes nothing and needs no key. */
+/** Throws `store_not_ours` when another program's database is at the path, and `store_unavailable` where it leads nowhere. Changes nothing and needs no key. */
 export async function requireOwnDatabase(path: string, driver: SqliteDriver): Promise<void> {
-  const file = await realpath(path).catch(() => undefined);
+  const file = await realPathOf(path);
   if (file !== undefined && stat(file)?.isFile() === true) await requireOwnFile(file, driver);
 }
 
