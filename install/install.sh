@@ -5,6 +5,8 @@
 # first (this installs the clone's own dependencies, once); the npm package has them built.
 {
   set -eu
+  # OpenClaw refuses a plugin that every account may write, and what runs here must not be anybody's to change.
+  umask go-w
 
   # The package's folder: the parent of this file's real folder.
   self=$0

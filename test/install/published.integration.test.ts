@@ -91,13 +91,10 @@ describe("helmdeck-memory from its tarball", () => {
   );
 
   it(
-    "installs everything after npm i -g, and its final message names commands that work",
+    "installs everything after npm i -g, also under umask 0, and its final message names commands that work",
     async () => {
-      const { code, stdout, stderr } = await run(
-        "helmdeck-memory",
-        ["install", "--yes", "--embeddings", "builtin", "--audit-tools", "all"],
-        env,
-      );
+      const install = "install --yes --embeddings builtin --audit-tools all";
+      const { code, stdout, stderr } = await run("sh", ["-c", `umask 0; helmdeck-memory ${install}`], env);
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout).toContain("✓ Done.");
       expect(stdout).toContain("To undo everything: helmdeck-memory install --uninstall");

@@ -8,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,6 +44,11 @@ export class ScriptSandbox {
   ran(): string {
     const file = join(this.#home, "ran");
     return globSync(file).length === 0 ? "" : readFileSync(file, "utf8");
+  }
+
+  /** Of a file that the program made. */
+  modeOfRun(): number {
+    return statSync(join(this.#home, "ran")).mode & 0o777;
   }
 
   clearHome(): void {

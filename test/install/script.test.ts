@@ -33,6 +33,17 @@ describe("install.sh", () => {
     expect(sandbox.ran()).toBe('["x"]\n');
   });
 
+  // OpenClaw refuses a plugin that every account may write.
+  it.each([
+    ["0", 0o644],
+    ["002", 0o644],
+    ["077", 0o600],
+  ])("under umask %s, lets no other account write what it makes", (umask, mode) => {
+    sandbox.clearHome();
+    sandbox.run(["sh", "-c", `umask ${umask}; exec sh "$0"`, sandbox.script]);
+    expect(sandbox.modeOfRun()).toBe(mode);
+  });
+
   it("does nothing if it is truncated, tested at every 64 bytes", () => {
     const cut = join(sandbox.packageRoot, "install", "cut.sh");
     const done: string[] = [];
