@@ -1,7 +1,6 @@
 /** Finds the memory of `helmdeck-memory` from its options and the environment. */
 
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { AddressOptions } from "../app/database-server/store-address.ts";
@@ -18,7 +17,7 @@ import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
-import { unlessMissing } from "../engine/private-file.ts";
+import { MOST_CONFIG_BYTES, readGivenFile } from "../engine/given-file.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
 
@@ -125,11 +124,12 @@ type Section = Readonly<Record<string, unknown>>;
 async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings | undefined> {
   const { env, keyPath } = opening;
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
+  const read = await readGivenFile(path, MOST_CONFIG_BYTES);
+  if ("isMissing" in read && read.isMissing) return undefined;
   try {
-    const text = await unlessMissing(readFile(path, "utf8"), undefined);
-    if (text === undefined) return undefined;
+    if (!("text" in read)) throw new TypeError(read.problem);
     const { default: json5 } = await import("json5"); // few commands need it
-    return settingsIn(json5.parse(text), opening, path);
+    return settingsIn(json5.parse(read.text), opening, path);
   } catch {
     return unusable(`OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`);
   }

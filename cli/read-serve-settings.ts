@@ -1,9 +1,14 @@
-/** Reads the settings of `serve` from where they stand, and gives other code the environment and options that they mean. */
-import { readFile, stat } from "node:fs/promises";
+/**
+ * Reads the settings of `serve` from where they stand, and gives other code the environment and options that they mean.
+ *
+ * Threat: another account that can change the settings file names secrets, a database and code of its own; a file that a program made
+ * never ends, or unfolds to more than memory holds. Defence: engine/given-file.ts, and no references (aliases) within a file.
+ */
 import type { Command } from "commander";
 import { LineCounter, parseDocument } from "yaml";
 import type { CommandContext } from "../commands/command-line.ts";
 import { systemCodeOf } from "../engine/errors.ts";
+import { PathGuard, readGivenFile } from "../engine/given-file.ts";
 import {
   CONFIG_VARIABLE,
   type ReadSettings,
@@ -43,25 +48,30 @@ interface Entries {
 }
 
 async function readEntries(path: string): Promise<Entries> {
-  let text: string;
-  try {
-    const { size } = await stat(path);
-    if (size > MOST_FILE_BYTES) return unusable(path, `It has ${size} bytes; this is no settings file.`);
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    return unusable(path, `It cannot be read (${systemCodeOf(error)}); check its path, owner and mode.`);
-  }
-  return parseEntries(path, text);
+  const read = await readGivenFile(path, MOST_FILE_BYTES);
+  if ("problem" in read) return unusable(path, `It ${read.problem}.`);
+  const { problem } = await new PathGuard()
+    .examine(path)
+    .catch((error: unknown) => ({ problem: { path, rule: `cannot be inspected (${systemCodeOf(error)})` } }));
+  return problem === undefined
+    ? parseEntries(path, read.text)
+    : unusable(problem.path, `It ${problem.rule}.`);
 }
 
 /** The parser's own words quote the text, so only the line's number is told. */
 function parseEntries(path: string, text: string): Entries {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined)
-    return unusable(path, `Line ${lines.linePos(error.pos[0]).line} is not valid YAML: write name: value.`);
-  const entries: unknown = document.toJS({ maxAliasCount: 0 });
+  let entries: unknown;
+  try {
+    const quiet = { prettyErrors: false, logLevel: "error" } as const;
+    const document = parseDocument(text, { lineCounter: lines, stringKeys: true, ...quiet });
+    const [error] = document.errors;
+    if (error !== undefined)
+      return unusable(path, `Line ${lines.linePos(error.pos[0]).line} is not valid YAML: write name: value.`);
+    entries = document.toJS({ maxAliasCount: 0 });
+  } catch {
+    return unusable(path, "It has a reference to another value (*name): write each value out.");
+  }
   if (entries === null) return { entries: {}, problems: [] };
   if (typeof entries !== "object" || Array.isArray(entries))
     return unusable(path, "It is not a list of settings: write each on a line of its own, as name: value.");

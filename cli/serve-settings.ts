@@ -247,7 +247,7 @@ export function resolveSettings(sources: SettingSources): ReadSettings {
       settings.set(name, { value: setting.default, from: "default", unusableAt: where });
     }
   }
-  const unknown = Object.keys(sources.file).filter((name) => SERVE_SETTINGS[name] === undefined);
+  const unknown = Object.keys(sources.file).filter((name) => !Object.hasOwn(SERVE_SETTINGS, name));
   return { settings, problems: [...problems, ...unknown.map(unknownEntry)] };
 }
 

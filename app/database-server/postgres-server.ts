@@ -1,8 +1,8 @@
 /** Connects to a memory database on PostgreSQL: address, TLS and password. */
-import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import { defined } from "../../engine/defined.ts";
 import { invalidField } from "../../engine/errors.ts";
+import { readGivenFile } from "../../engine/given-file.ts";
 import type { PostgresConnection } from "../../engine/store/postgres/database.ts";
 import {
   openPostgresReader,
@@ -78,10 +78,11 @@ async function sslOf({
   };
 }
 
+/** A system's whole list takes a quarter of it. */
+const MOST_CERTIFICATE_BYTES = 1_024 * 1_024;
+
 async function certificatesIn(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (cause) {
-    throw invalidField("sslrootcert", `names an unreadable file: ${path}`, { cause });
-  }
+  const read = await readGivenFile(path, MOST_CERTIFICATE_BYTES);
+  if ("text" in read) return read.text;
+  throw invalidField("sslrootcert", `names ${path}, which ${read.problem}`);
 }

@@ -5,10 +5,10 @@
  * and for other machines nothing is sent before the server's certificate and name are verified, unless the address says
  * `sslmode=disable`.
  */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defined } from "../../engine/defined.ts";
 import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { readGivenFile } from "../../engine/given-file.ts";
 
 interface DatabaseHost {
   /** A name, an IP address, or the folder of a socket. */
@@ -170,13 +170,15 @@ function countOf(name: string, text: string | undefined, least: number, most: nu
   throw refuse(`has a ${name} that is not a whole number from ${least} to ${most}`);
 }
 
+const MOST_SERVICE_BYTES = 1_024 * 1_024;
+
 /** In libpq's order: PGSERVICEFILE, ~/.pg_service.conf, the system's file. */
 async function serviceNamed(name: string, { env, homeDir }: AddressOptions): Promise<Settings> {
   const file = env.PGSERVICEFILE ?? join(homeDir, ".pg_service.conf");
   const system = join(env.PGSYSCONFDIR ?? "/etc/postgresql-common", "pg_service.conf");
   for (const path of [file, system]) {
-    const text = await readFile(path, "utf8").catch(() => "");
-    const section = sectionOf(text, name);
+    const read = await readGivenFile(path, MOST_SERVICE_BYTES);
+    const section = "text" in read ? sectionOf(read.text, name) : undefined;
     if (section !== undefined) return section;
   }
   throw refuse(`names a service that is neither in ${file} nor in ${system}`);

@@ -140,10 +140,11 @@ function settingsReader({ asked, command, server, log }: Running, first: ServeSe
     if (read.problems.length > 0) return;
     const isChanged = (before: ServeSettings) => (name: string) =>
       JSON.stringify(before.settings.get(name)?.value) !== JSON.stringify(read.settings.get(name)?.value);
-    const names = Object.keys(SERVE_SETTINGS);
-    const isLive = (name: string) => SERVE_SETTINGS[name]?.isLive === true;
-    const changed = names.filter(isLive).filter(isChanged(current));
-    const needRestart = names.filter((name) => !isLive(name)).filter(isChanged(first));
+    const { live = [], fixed = [] } = Object.groupBy(Object.entries(SERVE_SETTINGS), ([, { isLive }]) =>
+      isLive ? "live" : "fixed",
+    );
+    const changed = live.map(([name]) => name).filter(isChanged(current));
+    const needRestart = fixed.map(([name]) => name).filter(isChanged(first));
     const request = requestOf({ ...read, settings: new Map([...read.settings, ["host", hostOf(first)]]) });
     log.level = request.logLevel;
     server.change(request);

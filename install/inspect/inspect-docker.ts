@@ -115,12 +115,14 @@ export const OVERRIDE_MARK = "# Written by helmdeck-memory's install.sh";
 
 const LABEL = "com.docker.compose";
 /** The file names that compose finds by default, each with its override file. */
-const PROJECT_FILES: Readonly<Record<string, string>> = {
-  "compose.yaml": "compose.override.yaml",
-  "compose.yml": "compose.override.yml",
-  "docker-compose.yml": "docker-compose.override.yml",
-  "docker-compose.yaml": "docker-compose.override.yaml",
-};
+const PROJECT_FILES: ReadonlyMap<string, string> = new Map(
+  Object.entries<string>({
+    "compose.yaml": "compose.override.yaml",
+    "compose.yml": "compose.override.yml",
+    "docker-compose.yml": "docker-compose.override.yml",
+    "docker-compose.yaml": "docker-compose.override.yaml",
+  }),
+);
 
 /** Inspects how OpenClaw's container is attached to the network, and how its compose project can keep it attached. */
 export async function inspectAttachment(
@@ -142,8 +144,8 @@ async function membership(
   const [project, service, folder] = [label("project"), label("service"), label("project.working_dir")];
   if (project === undefined || service === undefined || folder === undefined) return undefined;
   const files = (label("project.config_files") ?? "").split(",").map((file) => resolve(folder, file));
-  const base = files.find((file) => Object.hasOwn(PROJECT_FILES, basename(file)));
-  const overrideFile = join(folder, PROJECT_FILES[basename(base ?? "")] ?? "docker-compose.override.yml");
+  const base = files.find((file) => PROJECT_FILES.has(basename(file)));
+  const overrideFile = join(folder, PROJECT_FILES.get(basename(base ?? "")) ?? "docker-compose.override.yml");
   return {
     service,
     overrideFile,

@@ -1,13 +1,19 @@
 /** The settings of `serve`: by option, variable and file, in this order, checked without starting anything. */
 
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { chmod } from "node:fs/promises";
+import { dirname } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SERVE_SETTINGS } from "../../cli/serve-settings.ts";
 import { SERVE_PAGE, withCurrentSettings } from "../../scripts/serve-reference.ts";
 import { InProcessHome } from "./in-process.ts";
 
 const KEY = "0f".repeat(32);
+/** Each level has ten of the one before. */
+const BOMB = [..."abcdefgh"]
+  .map((name, at, all) => `${name}: &${name} [${Array(10).fill(at === 0 ? "x" : `*${all[at - 1]}`)}]`)
+  .join("\n");
 const SECRET = "canary-secret-of-thirty-two-bytes-or-more";
 
 let home: InProcessHome;
@@ -70,6 +76,20 @@ describe("serve --check-config", () => {
       "one of debug, info",
     ],
     ["an unknown entry", "colour: red", {}, "colour in the settings file", "no such setting"],
+    [
+      "an entry with a name that every object has",
+      "constructor: 1",
+      {},
+      "constructor in the",
+      "no such setting",
+    ],
+    ["another one", "toString: 1", {}, "an entry in the settings file", "no such setting"],
+    ["an object's prototype", "__proto__: {port: 1}", {}, "an entry in the settings file", "no such setting"],
+    ["a name that is a list", "? [a]\n: 1", {}, "serve.yml", "Line 1"],
+    ["a reference", "host: &a x\nstore: *a", {}, "serve.yml", "(*name): write each value out"],
+    ["an alias bomb", BOMB, {}, "serve.yml", "(*name): write each value out"],
+    ["endless depth", "[".repeat(30_000), {}, "serve.yml", "Line 1 is not valid"],
+    ["too much", "#".repeat(65_537), {}, "serve.yml", "more than 65536 bytes"],
     ["a group", "host: {a: 1}", {}, "host in the settings file", "one value"],
     ["no YAML", "port: 1\n\thost: [", {}, "serve.yml", "Line 2"],
     ["an open address without a secret", "host: 0.0.0.0", {}, "host", "loopback only"],
@@ -100,9 +120,24 @@ describe("serve --check-config", () => {
     ]);
   });
 
-  it("says that a file is missing", async () => {
-    const { code, problems } = await check(["--config", "/no/such/file"]);
-    expect([code, problems[0]?.problem]).toEqual([1, expect.stringContaining("ENOENT")]);
+  // verifies P-alone-code
+  it.each<[string, (path: string) => unknown, string]>([
+    ["a missing file", (path) => rmSync(path), "cannot be read (ENOENT): check its path"],
+    ["a folder", (path) => [rmSync(path), mkdirSync(path)], "is not a regular file"],
+    ["a named pipe", (path) => [rmSync(path), execFileSync("mkfifo", [path])], "is not a regular file"],
+    ["a device", (path) => [rmSync(path), symlinkSync("/dev/zero", path)], "is not a regular file"],
+    ["no text", (path) => writeFileSync(path, Buffer.from([0xff, 0xfe])), "is not UTF-8 text"],
+    ["a file that its group may write", (path) => chmodSync(path, 0o664), "(mode 0664): chmod go-w it"],
+    ["a file that everybody may write", (path) => chmodSync(path, 0o602), "(mode 0602): chmod go-w it"],
+    ["a file in such a folder", (path) => chmodSync(dirname(path), 0o777), "(mode 0777): chmod go-w it"],
+  ])("refuses %s as settings file, and says what to do", async (_what, spoil, words) => {
+    const path = home.path("settings/serve.yml");
+    mkdirSync(dirname(path));
+    writeFileSync(path, "port: 1\n", { mode: 0o600 });
+    spoil(path);
+    const { code, of, problems } = await check(["--config", path]);
+    expect([code, of("port")?.value]).toEqual([1, "3848"]);
+    expect(problems).toEqual([expect.objectContaining({ problem: expect.stringContaining(words) })]);
   });
 
   // verifies P-quiet-words

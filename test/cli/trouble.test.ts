@@ -1,4 +1,5 @@
 /** Problems with key, database and disk on the command line: one line, a code, a remedy, and no data loss. */
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -18,6 +19,8 @@ import { InProcessHome } from "./in-process.ts";
 
 const VALUE = "We deploy through Konflux";
 const OTHER_KEY = "ab".repeat(32);
+const SERVER = "postgres://engine@127.0.0.1:1/memory";
+const WITH_KEY = { HELMDECK_MEMORY_KEY: OTHER_KEY };
 
 let home: InProcessHome;
 let key: string;
@@ -132,6 +135,39 @@ describe("a key that cannot be used", () => {
   test("a key file named by the environment that is not there", async () => {
     await expectFailure("key_missing", ["list"], { HELMDECK_MEMORY_KEY_FILE: home.path("no.key") });
     await expectNothingLost();
+  });
+});
+
+/** What somebody made with mkfifo ends only when somebody else writes. */
+describe("a named pipe in place of a file", () => {
+  const pipe = () => {
+    execFileSync("mkfifo", ["-m", "600", home.path("pipe")]);
+    return home.path("pipe");
+  };
+
+  test.each<[string, (pipe: string) => [args: readonly string[], env?: Record<string, string>]]>([
+    ["import", (pipe) => [["import", pipe, "--dry-run"]]],
+    ["restore", (pipe) => [["restore", pipe]]],
+    ["list", (pipe) => [["list"], { HELMDECK_MEMORY_KEY_FILE: pipe }]],
+    ["another database", (pipe) => [["list", "--db", pipe]]],
+    [
+      "a server's certificate",
+      (pipe) => [["list", "--store", `${SERVER}?sslmode=verify-full&sslrootcert=${pipe}`], WITH_KEY],
+    ],
+    [
+      "a service",
+      (pipe) => [["list", "--store", "postgres://?service=x"], { ...WITH_KEY, PGSERVICEFILE: pipe }],
+    ],
+  ])("stops %s at once", async (_, asked) => {
+    const [args, env = {}] = asked(pipe());
+    const { code, stderr } = await home.run(args, { env });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/not a regular file|neither in .*pipe/)]);
+  });
+
+  test("as OpenClaw's configuration lets a search find", async () => {
+    const found = await home.run(["search", "konflux"], { env: { OPENCLAW_CONFIG_PATH: pipe() } });
+    expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining(VALUE) });
+    expect(found.stderr).toMatch(/configuration .*pipe cannot be read/);
   });
 });
 

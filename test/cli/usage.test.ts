@@ -18,6 +18,7 @@ describe("a wrong command line", () => {
     ["help for a misspelt command", ["help", "sotre"], /'sotre' \(did you mean store\?\)/],
     ["a word for a command", ["remember", "x"], /did you mean store\?/],
     ["another word for a command", ["delete", "x"], /did you mean forget\?/],
+    ["a command with a name that every object has", ["constructor"], /'constructor'\. See/],
     ["a misspelt option", ["list", "--limt", "3"], /'--limt' \(did you mean --limit\?\)/],
     ["store without a key", ["store"], /Missing required argument 'key'/],
     ["store without a value", ["store", "deploy konflux"], /The value is missing: write it after the key/],

@@ -226,6 +226,7 @@ test.each([["facts.jsonl"], ["-"], ["export"]])("%s is recognised as helmdeck-me
 
 test.each([
   ["openclaw", ["ws/MEMORY.md"]],
+  ["jsonl", ["constructor", "__proto__", "toString"]],
   ["openclaw", ["USER.md", "ws/MEMORY.md"]],
   ["markdown", ["repo/CLAUDE.md"]],
   ["markdown", ["CLAUDE.md", "AGENTS.md"]],

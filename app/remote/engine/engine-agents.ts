@@ -5,7 +5,7 @@
  * closed a kept one at that moment, it would be unknown whether the write was done.
  */
 import { lookup } from "node:dns";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -45,8 +45,14 @@ function agentMaker({ isPlain, mustBePrivate, fingerprint256, caFile }: EngineAd
   if (fingerprint256 !== undefined) {
     return (options: typeof READING | typeof WRITING) => new PinnedAgent(options, fingerprint256);
   }
-  const trusted = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+  const trusted = caFile === undefined ? {} : { ca: certificatesIn(caFile) };
   return (options: typeof READING | typeof WRITING) => new HttpsAgent({ ...options, ...trusted });
+}
+
+/** The caller tells of any error. Reading a named pipe would stop this thread. */
+function certificatesIn(path: string): Buffer {
+  if (!statSync(path).isFile()) throw new TypeError("not a regular file");
+  return readFileSync(path);
 }
 
 /** A name without dots usually is a container's; when it resolves outside of private networks, nothing is sent. */

@@ -6,12 +6,14 @@ import { jsonOf } from "../../../engine/json.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
 /** Notes that agents keep under these names. */
-const NOTES: Readonly<Record<string, ImportFormat>> = {
-  "MEMORY.md": "openclaw",
-  "USER.md": "openclaw",
-  "CLAUDE.md": "markdown",
-  "AGENTS.md": "markdown",
-};
+const NOTES: ReadonlyMap<string, ImportFormat> = new Map(
+  Object.entries<ImportFormat>({
+    "MEMORY.md": "openclaw",
+    "USER.md": "openclaw",
+    "CLAUDE.md": "markdown",
+    "AGENTS.md": "markdown",
+  }),
+);
 
 /** The format when none is given: that of notes known by name, else our own. Throws `invalid_input` if the names do not tell. */
 export function guessFormat(names: readonly string[]): ImportFormat {
@@ -24,7 +26,7 @@ export function guessFormat(names: readonly string[]): ImportFormat {
 }
 
 function formatOfName(name: string): ImportFormat {
-  const known = NOTES[basename(name)];
+  const known = NOTES.get(basename(name));
   if (known !== undefined) return known;
   if ([".md", ".markdown", ".json"].includes(extname(name).toLowerCase())) throw wantsFormat(name);
   return "jsonl";

@@ -7,7 +7,7 @@
  * Rogaway, Vizár 2015), as in age. No output may be used before the last chunk was verified.
  */
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { constants, type FileHandle, open } from "node:fs/promises";
 import { HelmdeckError } from "../../errors.ts";
 import { keyIdOf } from "../key-ring.ts";
 import type { MasterKey } from "../master-key.ts";
@@ -143,7 +143,8 @@ async function bytesAt(source: FileHandle, position: number, length: number): Pr
 }
 
 async function withFile<T>(path: string, work: (source: FileHandle) => Promise<T>): Promise<T> {
-  const source = await open(path, "r").catch((cause: unknown) => {
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+  const source = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: unknown) => {
     throw invalid(path, "cannot be opened; check the path and the file's owner and mode", cause);
   });
   try {

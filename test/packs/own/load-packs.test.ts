@@ -191,7 +191,7 @@ describe("nothing is loaded or run", () => {
     const { folder, expectRefused } = await place();
     await chown(join(folder, path), NOBODY, NOBODY);
     await expectRefused(
-      / belongs to another account \(uid 65534\), which could change what runs here; no pack was loaded\.$/,
+      / belongs to another account \(uid 65534\), which could change it; no pack was loaded\.$/,
     );
   });
 });
