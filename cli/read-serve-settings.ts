@@ -53,9 +53,8 @@ async function readEntries(path: string): Promise<Entries> {
   const { problem } = await new PathGuard()
     .examine(path)
     .catch((error: unknown) => ({ problem: { path, rule: `cannot be inspected (${systemCodeOf(error)})` } }));
-  return problem === undefined
-    ? parseEntries(path, read.text)
-    : unusable(problem.path, `It ${problem.rule}.`);
+  if (problem !== undefined) return unusable(problem.path, `It ${problem.rule}.`);
+  return parseEntries(path, read.text);
 }
 
 /** The parser's own words quote the text, so only the line's number is told. */
