@@ -4,11 +4,11 @@ import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { within } from "../../timing.ts";
 import type { ConnectionCounts } from "../memory-store.ts";
-import { Client } from "./client.ts";
+import { Client, type ClientConfig } from "./client.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
 import { DatabaseClock } from "./database-clock.ts";
 import { explainPostgresError, isAnswer, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
-import { Attempts, SilenceWatch } from "./reaching.ts";
+import { Attempts, Refusals, SilenceWatch } from "./reaching.ts";
 
 /** Connection options of `pg`. The password may be a function, which is called for each connection. */
 export type PostgresConnection = Pick<
@@ -56,6 +56,9 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
 /** Between questions whether a commit was kept. */
 const OUTCOME_PAUSE_MS = 20;
 
+/** By the connection's options and host: a store that is opened again goes on with them. */
+const REFUSALS = new WeakMap<PostgresConnection, Map<string, Refusals>>();
+
 /** OIDs of PostgreSQL types whose values fit a JavaScript number here. */
 const NUMBER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
@@ -76,7 +79,8 @@ export class Database {
   /** For messages, without user and password. */
   readonly name: string;
   readonly clock = new DatabaseClock();
-  readonly #config: pg.ClientConfig;
+  readonly #connection: PostgresConnection;
+  readonly #config: ClientConfig;
   readonly #connect: (host: DatabaseHost | undefined) => pg.Pool;
   readonly #hosts: readonly DatabaseHost[];
   readonly #needs: NonNullable<DatabaseOptions["needs"]>;
@@ -105,6 +109,7 @@ export class Database {
     this.name = nameOf(connection, hosts);
     this.#patienceMs = patienceMs;
     this.#most = connections;
+    this.#connection = connection;
     this.#config = {
       ...connection,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
@@ -116,8 +121,7 @@ export class Database {
     this.#needs = needs;
     this.#connect = (host) => {
       const pool = new pg.Pool({
-        ...this.#config,
-        ...host,
+        ...this.#configOf(host),
         Client,
         pipeline: true,
         max: connections,
@@ -214,8 +218,12 @@ export class Database {
   }
 
   /** A long-lived connection outside of the pool; not connected yet. */
-  clientBeside(connectionTimeoutMillis = CONNECT_WITHIN_MS): pg.Client {
-    return new Client({ ...this.#config, ...this.#hosts[this.#host], connectionTimeoutMillis });
+  clientBeside(): pg.Client {
+    return new Client(this.#configOf(this.#hosts[this.#host]));
+  }
+
+  #configOf(host: DatabaseHost | undefined): ClientConfig {
+    return { ...this.#config, ...host, refusals: refusalsOf(this.#connection, host) };
   }
 
   #mayTryAgain(error: unknown, pool: pg.Pool): boolean {
@@ -246,7 +254,8 @@ export class Database {
 
   /** Also true for a refusal, such as one of too many connections. */
   async #answers(): Promise<boolean> {
-    const client = this.clientBeside(ANSWER_WITHIN_MS);
+    const host = this.#hosts[this.#host];
+    const client = new Client({ ...this.#config, ...host, connectionTimeoutMillis: ANSWER_WITHIN_MS });
     client.on("error", () => undefined); // connecting reports it
     try {
       await client.connect();
@@ -385,6 +394,14 @@ class UnsuitableServer extends Error {
   constructor() {
     super("The server is not the primary.");
   }
+}
+
+function refusalsOf(connection: PostgresConnection, { host, port }: Partial<DatabaseHost> = {}): Refusals {
+  const known = REFUSALS.get(connection) ?? new Map<string, Refusals>();
+  const name = `${host}:${port}`;
+  const refusals = known.get(name) ?? new Refusals();
+  REFUSALS.set(connection, known.set(name, refusals));
+  return refusals;
 }
 
 function nameOf(connection: PostgresConnection, hosts: readonly DatabaseHost[]): string {

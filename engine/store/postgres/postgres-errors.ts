@@ -126,6 +126,11 @@ export function isAnswer(error: unknown): boolean {
   return !isLost(error) || codeOf(error) === "57P03";
 }
 
+/** What this process was refused stays refused until somebody changes that. Too many connections do not. */
+export function isRefusal(error: unknown): boolean {
+  return !isLost(error) && meaningOf(error) !== BUSY;
+}
+
 /** A retry may succeed at once: the server aborted one of several deadlocked transactions. */
 export function isToBeTriedAgain(error: unknown): boolean {
   return /^(40001|40P01)$/.test(codeOf(error) ?? "");

@@ -1,6 +1,7 @@
 /** How long a call tries to reach a server, and how a server that has stopped answering is noticed. */
 import { setTimeout as delay } from "node:timers/promises";
 import { processTimer } from "../../timing.ts";
+import { isRefusal } from "./postgres-errors.ts";
 
 /** For a server that refuses connections. One that starts, or that another one replaces, gets the call's whole patience. */
 const UNREACHABLE_MS = 800;
@@ -36,6 +37,29 @@ export class Attempts {
   async pause(): Promise<void> {
     await delay(this.#pauseMs * (0.5 + Math.random() / 2)); // prevents all engines from reconnecting at the same moment
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+  }
+}
+
+/** Between attempts to connect to a server that refuses them: longer after each refusal. */
+const [FIRST_REFUSED_MS, LONGEST_REFUSED_MS] = [1_000, 15_000];
+
+/**
+ * What one server refuses this process: the password, the role, the database. Each attempt would be a line in the server's log, so
+ * there is one at a time, after a pause; meanwhile, every caller gets the refusal at once. Another password is tried at once.
+ */
+export class Refusals {
+  #last: { error: unknown; password: unknown; pauseMs: number; until: number } | undefined;
+
+  /** Throws the last refusal. Otherwise connect, and give what comes of it to the returned function. */
+  begin(password: unknown): (failure: unknown) => void {
+    const last = this.#last?.password === password ? this.#last : undefined;
+    if (last !== undefined && performance.now() < last.until) throw last.error;
+    if (last !== undefined) last.until = Number.POSITIVE_INFINITY; // this attempt is the only one
+    return (error) => {
+      const pauseMs = last === undefined ? FIRST_REFUSED_MS : Math.min(LONGEST_REFUSED_MS, 2 * last.pauseMs);
+      const refusal = { error, password, pauseMs, until: performance.now() + pauseMs };
+      this.#last = error instanceof Error && isRefusal(error) ? refusal : undefined;
+    };
   }
 }
 

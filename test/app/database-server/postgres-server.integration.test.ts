@@ -82,6 +82,47 @@ describe.skipIf(missing !== undefined)(`a password${missing ? ` (left out: ${mis
     expect(`${JSON.stringify(error)} ${(error as Error).stack}`).not.toContain(text);
   });
 
+  /** How often the server's log says that it refused somebody. */
+  const refusals = async () =>
+    (await readFile(server.logFile, "utf8")).split(/FATAL: {2}(?!term)/).length - 1;
+
+  test.each([
+    ["password", "ALTER ROLE guarded PASSWORD 'another'", `ALTER ROLE guarded PASSWORD '${PASSWORD}'`],
+    ["role", "ALTER ROLE guarded NOLOGIN", "ALTER ROLE guarded LOGIN"],
+    ["database", "ALTER DATABASE memory RENAME TO gone", "ALTER DATABASE gone RENAME TO memory"],
+    [
+      "privilege",
+      "REVOKE CONNECT ON DATABASE memory FROM guarded, public",
+      "GRANT CONNECT ON DATABASE memory TO public",
+    ],
+  ])("that the server refuses for its %s is asked again after a growing pause", async (_, refuse, admit) => {
+    const disconnect = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'guarded'";
+    const store = await open(onSocket(), withFile(await put("password", PASSWORD)));
+    await store.put(fact("k", "v"));
+    const alter = refuse.startsWith("REVOKE") ? [refuse, disconnect] : [disconnect, refuse];
+    for (const sql of alter) await server.query(sql);
+    const ask = () => store.get(refTo("k")).then(String, ({ code }) => code);
+    const [before, begunAt] = [await refusals(), performance.now()];
+    for (let i = 0; i < 50; i += 1)
+      expect(await Promise.all(Array.from({ length: 20 }, ask))).toEqual(Array(20).fill("store_unavailable"));
+    const atMost = 10 + 1 + Math.log2(1 + (performance.now() - begunAt) / 1_000); // the first ones came at once
+    expect((await refusals()) - before).toBeLessThanOrEqual(atMost);
+    await server.query(admit);
+    await expect.poll(ask, { timeout: 30_000, interval: 100 }).not.toBe("store_unavailable");
+  });
+
+  test("that was refused is tried at once when the file has another", async () => {
+    const path = await put("password", PASSWORD);
+    const store = await open(onSocket(), withFile(path));
+    await store.put(fact("k", "v"));
+    await server.query("ALTER ROLE guarded PASSWORD 'another'");
+    await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'guarded'");
+    await expect(store.get(refTo("k"))).rejects.toMatchObject({ code: "store_unavailable" });
+    await put("password", "another");
+    expect(await store.get(refTo("k"))).toBeDefined();
+    await server.query(`ALTER ROLE guarded PASSWORD '${PASSWORD}'`);
+  });
+
   test("that is required but missing is named in the error", async () => {
     await expect(open(onSocket())).rejects.toMatchObject({
       code: "store_unavailable",
