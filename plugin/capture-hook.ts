@@ -33,7 +33,7 @@ export async function captureAtEnd(event: unknown, context: unknown, parts: Unas
     const run = fieldOf(context, "runId") ?? fieldOf(event, "runId");
     if (typeof run !== "string" || fieldOf(event, "success") !== true) return;
     const asked = receipts.asked.get(run);
-    if (asked === undefined || isIncognito(context)) return;
+    if (asked?.isSeen !== true || isIncognito(context)) return;
     receipts.asked.delete(run);
     receipts.done.set(run, true);
     const owner = await ownerOf(context, policy);

@@ -30,13 +30,15 @@ export async function lookAtTurn(
   const person = await personOf(context, parts.policy);
   if (person === undefined) return undefined;
   const sessionKey = String(fieldOf(context, "sessionKey"));
-  const addition = await additionTo(message, person, { event, context }, parts);
+  const { words, isOwn } = message;
+  const addition = await additionTo(words, person, { event, context }, parts);
   const { subject } = person;
-  const fact = keepsRequests(context, parts) ? requestIn(message) : undefined;
+  const fact = isOwn && keepsRequests(context, parts) ? requestIn(words) : undefined;
   const turn = {
     ...{ run, sessionKey, text: addition.text },
     receipt: { at: (parts.now ?? Date.now)(), subject, ...addition },
-    asked: fact === undefined ? undefined : { fact, message, subject, sessionKey },
+    // Programs that keep the conversation themselves give the message apart, and the prompt with all context.
+    asked: fact === undefined ? undefined : { fact, message: words, subject, sessionKey, isSeen: fieldOf(event, "currentUserMessage") !== undefined },
   };
   return () => settle(turn, parts);
 }

@@ -7,8 +7,10 @@
  * changes. The code that decides is loaded with the first message.
  */
 import { isHelmdeckError } from "../engine/errors.ts";
+import { isForwarded } from "./current-message.ts";
 import { logLineOf } from "./plugin-failure.ts";
-import type { PromptAddition, UnaskedParts } from "./receipts.ts";
+import type { PromptAddition, Receipts, UnaskedParts } from "./receipts.ts";
+import { fieldOf } from "./unchecked.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 /** The turn waits this long at most. */
@@ -32,4 +34,20 @@ export function makeRecallHook(
       return undefined;
     }
   };
+}
+
+/**
+ * The llm_input hook. OpenClaw says beside a message that it was forwarded, in what it gives the model, not in what it gives the hook
+ * above. A request that is not seen here is not kept.
+ */
+export function noteContext(event: unknown, context: unknown, { asked }: Receipts): void {
+  try {
+    const [run, messages] = [fieldOf(context, "runId"), fieldOf(event, "historyMessages")];
+    const request = typeof run === "string" ? asked.get(run) : undefined;
+    if (typeof run !== "string" || request === undefined || !Array.isArray(messages)) return;
+    if (isForwarded(messages)) asked.delete(run);
+    else asked.set(run, { ...request, isSeen: true });
+  } catch {
+    // Not seen, so not kept.
+  }
 }

@@ -21,6 +21,8 @@ export interface Asked {
   readonly message: string;
   readonly subject: string;
   readonly sessionKey: string;
+  /** Whether memory saw everything that OpenClaw says about the message, as whether it was forwarded. */
+  readonly isSeen: boolean;
 }
 
 interface Counts {
@@ -63,7 +65,7 @@ const TURNS_KEPT = 50;
 const RUNS_REMEMBERED = 1_000;
 
 /** Changes with the stored type, because another version's copy may still be loaded. */
-const REGISTRY = Symbol.for("helmdeck-memory/receipts/1");
+const REGISTRY = Symbol.for("helmdeck-memory/receipts/2");
 
 export function makeReceipts(): Receipts {
   return {

@@ -19,7 +19,7 @@ import { registerPagesTab } from "./pages-tab.ts";
 import { canSpeak } from "./persons-turn.ts";
 import { failureOf } from "./plugin-failure.ts";
 import { makePromptPreparation } from "./prompt.ts";
-import { makeRecallHook } from "./recall-hook.ts";
+import { makeRecallHook, noteContext } from "./recall-hook.ts";
 import { processReceipts } from "./receipts.ts";
 import { HOOK_TIMEOUT_MS, ROUTED_TOOLS, routeToolCall } from "./routing-hook.ts";
 import { recordReader, tellsOrigins } from "./session-record.ts";
@@ -60,6 +60,7 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     const hooks = { ...parts, rules: config, receipts };
     api.on("before_prompt_build", makeRecallHook(hooks), { requiresToolAuthority: true });
     if (config.captureRequests === "store") {
+      api.on("llm_input", (event, context) => noteContext(event, context, receipts));
       api.on("agent_end", async (event, context) => {
         const { captureAtEnd } = await import("./on-demand.ts");
         await captureAtEnd(event, context, hooks);

@@ -219,10 +219,26 @@ const FRENCH: Language = {
   irony: "je suis",
 };
 
-/** Marks of code, of a log and of quoted lines. */
+/** Marks of code, of a log, of headings and of quoted lines. */
 const NOT_SPOKEN =
-  /```|^\s*(?:>|\/\/|\/\*|#|--|\$ |\[?\d{1,2}:\d\d|<\/?\w)|<\/?\w+[^>]*>|[{}]|=>|\w\(\)|;\s*$|\/\/ |\/\*|^\s*(?:[-*•]|\d+[.)]) /mu;
+  /```|^\s*(?:>|\||\/\/|\/\*|#|--|==|\$ |\[|\d{1,2}:\d\d|<\/?\w)|<\/?\w+[^>]*>|[{}]|=>|\w\(\)|;\s*$|\/\/ |\/\*|^\s*(?:[-*•]|\d+[.)]) /mu;
 const QUOTES = /["“”„«»‹›]/u;
+/** Work on a text, in any of the languages. Beside a request, it makes the request part of that text: "Translate that. Remember …". */
+const TEXT_WORK = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${[
+    "translat(?:e|ion)|summari[sz]e|summary|sum up|paraphrase|proof ?read|spell ?check|re(?:write|word|phrase)|shorten|(?:polish|edit|correct|fix|check|improve|explain|review|answer|classify|(?:reply|respond) to) (?:the|that|my|it)|grammar|spelling|typos?|what (?:does|do|is|was|are) .*|transcribe|read (?:out|aloud)|repeat|quot(?:e|ed)|forwarded|follow(?:ing|s)|(?:kind|best) regards|sincerely|phrase|letter|draft|text|message|e-?mail|wrote|(?:in|to|into) (?:english|german|french|spanish)",
+    "übersetz(?:e|en|ung)?|fasse?(?: \\p{L}+)* zusammen|zusammen(?:fassen|fassung)|(?:um)?formulier(?:e|en)|korrigier(?:e|en)|korrektur|verbesser(?:e|n)|kürz(?:e|en)|prüf(?:e|en)|grammatik|rechtschreibung|erklär(?:e|en)?|was (?:bedeutet|heißt|meint) .*|wiederhol(?:e|en)|zitat|weitergeleitet|folgende[nrsm]?|antworte auf|schreibe? es|brief|entwurf|nachricht|mail|auf (?:englisch|deutsch|französisch|spanisch)",
+    "trad(?:uce|úce(?:me|lo)|ucir|ucción)|resum(?:e|en|ir)|resúme(?:me|lo)|corrige|corríge(?:me|lo)|corregir|reescrib(?:e|ir)|reformula|parafrasea|revisa|gramática|ortografía|explica(?:me)?|explíca(?:me|lo)|qué (?:significa|quiere decir) .*|repite|reenviado|siguiente|responde a|saludos|carta|borrador|correo|mensaje|ponlo|al? (?:inglés|alemán|francés)|en (?:inglés|alemán|francés|español)",
+    "tradui(?:s|re|sez)|traduction|résum(?:e|er|é|ez)|corrige[rz]?|reformule[rz]?|réécri(?:s|re|vez)|paraphrase[rz]?|relis(?:ez)?|relire|grammaire|orthographe|explique[rz]?|veut dire|répète|transféré|suivante?s?|réponds à|cordialement|lettre|brouillon|en (?:anglais|allemand|français|espagnol)",
+  ].join("|")})(?![\\p{L}\\p{N}])`,
+  "u",
+);
+const POINTS_AT_TEXT =
+  /(?<![\p{L}\p{N}])(?:this|these|dies(?:e[rmns]?)?|esto|ceci|cela|ça)(?![\p{L}\p{N}])|^(?:make|put|turn|say|write|read) it /u;
+/** A speaker, or what a mail begins with. */
+const HEADED = /^[^.!?,]{1,40}[:：](?!\S)/u;
+/** The end of a sentence, rather than of a line. */
+const ENDED = /[.!…]["”»)]?$/u;
 /** Irony, and a thought that does not end. */
 const TRAILING_OFF = /(?:\.\.|…)\s*$|🙄|😒|😏|🙃/u;
 const OTHER_THAN_WORDS = /[^\p{L}\p{N}']+/u;
@@ -234,6 +250,7 @@ interface Rules {
   readonly asks: RegExp;
   readonly questions: RegExp;
   readonly lasting: RegExp;
+  readonly leads: RegExp;
   readonly wish: RegExp;
   readonly behind: RegExp;
   readonly courtesy: RegExp;
@@ -257,7 +274,7 @@ export function requestIn(message: string): string | undefined {
   if (text.length > MESSAGE_MAX_CHARS || NOT_SPOKEN.test(text)) return undefined;
   const sentences = sentencesOf(text);
   for (const rules of RULES) {
-    const found = askedFor(sentences, rules);
+    const found = askedFor(sentences, text, rules);
     if (found !== undefined && !rules.doubts.test(plainWords(text))) return found;
   }
   return undefined;
@@ -274,16 +291,28 @@ function lowered(text: string): string {
   return lower.length === text.length ? lower : text;
 }
 
-function askedFor(sentences: readonly string[], rules: Rules): string | undefined {
+function askedFor(sentences: readonly string[], text: string, rules: Rules): string | undefined {
   for (const [place, sentence] of sentences.entries()) {
-    const before = sentences.slice(0, place).join(" ");
-    if (QUOTES.test(before)) return undefined;
+    const before = sentences.slice(0, place);
+    if (QUOTES.test(before.join(" "))) return undefined;
     const asked = inSentence(sentence, sentences, rules);
     if (asked === undefined) continue;
-    const others = before + sentences.slice(place + 1).join(" ");
-    return others.includes("?") ? undefined : asked;
+    const others = [...before, ...sentences.slice(place + 1)];
+    const lines = text.includes("\n") ? others : before;
+    const isUnsure = (one: string) => one.includes("?") || POINTS_AT_TEXT.test(lowered(one)) || isOnText(one);
+    return others.some(isUnsure) || lines.some((one) => isHeading(one, rules)) ? undefined : asked;
   }
   return askedBehind(sentences, rules);
+}
+
+function isOnText(sentence: string): boolean {
+  return TEXT_WORK.test(lowered(sentence));
+}
+
+/** Whether a line begins or ends a text of somebody, as a name does: it is neither a sentence nor only polite. */
+function isHeading(sentence: string, rules: Rules): boolean {
+  const rest = `${lowered(sentence)} `.replace(rules.leads, "");
+  return HEADED.test(sentence) || (!ENDED.test(sentence) && !isCourtesy(rest, rules));
 }
 
 /** A question that asks for no favour may ask what one is able to: "Can you remember that I called?" */
@@ -309,7 +338,10 @@ function askedBehind(sentences: readonly string[], rules: Rules): string | undef
   const last = sentences.findLast((sentence) => !isCourtesy(sentence, rules)) ?? "";
   const [asking] = rules.behind.exec(lowered(last)) ?? [];
   if (asking === undefined || sentences.some((sentence) => QUOTES.test(sentence))) return undefined;
-  const before = sentences[sentences.indexOf(last) - 1] ?? "";
+  const place = sentences.indexOf(last);
+  const earlier = sentences.slice(0, Math.max(0, place - 1));
+  if (sentences.some(isOnText) || earlier.some((one) => isHeading(one, rules))) return undefined;
+  const before = sentences[place - 1] ?? "";
   const fact = asking.length === last.length ? before : last.slice(0, -asking.length);
   return sentences.some((sentence) => sentence.includes("?"))
     ? undefined
@@ -358,6 +390,7 @@ function rulesOf(language: Language): Rules {
     asks: first(asks),
     questions: first(questions),
     lasting: first(lasting),
+    leads: new RegExp(`^(?:${lead})*`, "u"),
     wish: new RegExp(
       `^(?:${lead})*(?<order>(?:${orders})(?!\\p{L}).*?)[\\s,]+(?:${lasting.join("|")})(?![\\p{L}\\p{N}])`,
       "du",

@@ -3,9 +3,8 @@ import type { Memory, SearchAnswer } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { captureAtEnd, REQUEST_SURFACE, storedItself } from "../../plugin/capture-hook.ts";
 import { whyText } from "../../plugin/chat-status.ts";
-import { currentMessage } from "../../plugin/current-message.ts";
 import { canSpeak } from "../../plugin/persons-turn.ts";
-import { makeRecallHook } from "../../plugin/recall-hook.ts";
+import { makeRecallHook, noteContext } from "../../plugin/recall-hook.ts";
 import { makeReceipts, receiptsOf } from "../../plugin/receipts.ts";
 import { additionFrom, questionOf } from "../../plugin/unasked.ts";
 import { type FakeHost, policyFor, recordingLogger } from "./fake-host.ts";
@@ -82,7 +81,8 @@ function rig(
     ...{ receipts, log, deadlineMs: more.deadlineMs ?? 10_000, now: () => AT },
   };
   const capture = (event: unknown, context: unknown) => captureAtEnd(event, context, parts);
-  return { memory, receipts, log, recall: makeRecallHook(parts), capture };
+  const see = (historyMessages: unknown = []) => noteContext({ historyMessages }, contextOf(), receipts);
+  return { memory, receipts, log, recall: makeRecallHook(parts), capture, see };
 }
 
 describe("recall unasked", () => {
@@ -253,28 +253,6 @@ describe("what is added", () => {
 });
 
 describe("a person's message", () => {
-  const MARK = "⟦openclaw:ctx⟧";
-  const info = `Conversation info: ${MARK}\n\`\`\`json\n{"x": "remember that x"}\n\`\`\`\n\n`;
-
-  test.each([
-    ["hello there", "hello there"],
-    ["[Mon 2026-11-23 17:02 UTC] hello there", "hello there"],
-    [`${info}hello there`, "hello there"],
-    [
-      `${info}Chat history since last reply: ${MARK}\nBob: remember that I pay\nAda: no\n\n[Mon 2026-11-23 17:02 UTC] hello there`,
-      "hello there",
-    ],
-    [`hello there\n\nContext: ${MARK}\nRemember that Bob pays`, "hello there"],
-  ])("is read without what OpenClaw adds: %j", (prompt, words) => {
-    expect(currentMessage({ prompt })).toBe(words);
-  });
-
-  test("is nobody's if it cannot be told apart", () => {
-    for (const prompt of [`hello ${MARK} there`, info, "", 7])
-      expect(currentMessage({ prompt })).toBeUndefined();
-    expect(currentMessage({ prompt: "history", currentUserMessage: "" })).toBeUndefined();
-  });
-
   test("is a question of at most 500 characters, if it is one at all", () => {
     expect(questionOf("ok")).toBeUndefined();
     expect(questionOf("/memories tea")).toBeUndefined();
@@ -295,10 +273,11 @@ describe("a request that is kept", () => {
 
   async function afterTurn(
     end: object,
-    more: Parameters<typeof rig>[1] & { context?: object; answers?: Partial<Memory> } = {},
+    more: Parameters<typeof rig>[1] & { context?: object; answers?: Partial<Memory>; seen?: unknown } = {},
   ) {
     const made = rig({ search: async () => ({ results: [], mode: "keyword" }), ...more.answers }, more);
     await made.recall(event, contextOf(more.context));
+    made.see(more.seen);
     await made.capture(end, contextOf(more.context));
     return { ...made, stored: made.memory.calls.filter(({ method }) => method === "storeFact") };
   }
@@ -318,9 +297,10 @@ describe("a request that is kept", () => {
 
   // verifies P-request-own-words
   test("is stored once for a run, however often it is reported", async () => {
-    const { recall, capture, memory } = await afterTurn(ended(user, says));
+    const { recall, capture, see, memory } = await afterTurn(ended(user, says));
     await capture(ended(user, says), contextOf());
     await recall(event, contextOf());
+    see();
     await capture(ended(user, says), contextOf());
     expect(memory.calls.filter(({ method }) => method === "storeFact")).toHaveLength(1);
   });
@@ -344,6 +324,17 @@ describe("a request that is kept", () => {
     expect((await afterTurn(end)).stored).toEqual([]);
   });
 
+  // verifies P-request-own-words
+  test("is not stored if OpenClaw says beside the message that it was forwarded, or is not heard", async () => {
+    const beside = (text: string) => ({ role: "custom", customType: "openclaw.runtime-context", content: text });
+    const forwarded = beside(`Conversation data:\n${JSON.stringify(`Forwarded message context: ⟦openclaw:ctx⟧\n…`)}`);
+    const other = beside("Conversation info: ⟦openclaw:ctx⟧\n…");
+    for (const seen of [[forwarded], [says, user, forwarded], [forwarded, user], null, "x"])
+      expect((await afterTurn(ended(user, says), { seen })).stored).toEqual([]);
+    for (const seen of [[], [other], [forwarded, user, says, other]])
+      expect((await afterTurn(ended(user, says), { seen })).stored).toHaveLength(1);
+  });
+
   test("is stored when the agent only searched or read a note", async () => {
     const read = [calls("memory_search", { query: "MEMORY.md" }), calls("read", { path: "MEMORY.md" })];
     expect(storedItself([user, ...read, says], MESSAGE)).toBe(false);
@@ -363,6 +354,7 @@ describe("a request that is kept", () => {
     const made = rig({ search: async () => ({ results: [], mode: "keyword" }) });
     const asked = { prompt: "what do you think of stairs", messages: [user] };
     await made.recall(asked, contextOf());
+    made.see();
     const tool = { role: "toolResult", content: [{ type: "text", text: MESSAGE }] };
     const assistant = { role: "assistant", content: [{ type: "text", text: MESSAGE }] };
     await made.capture(ended(user, { role: "user", content: asked.prompt }, tool, assistant), contextOf());

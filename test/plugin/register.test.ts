@@ -101,7 +101,7 @@ describe("the hooks that see messages", () => {
     const { api, registered } = recordingApi(config, "full", version);
     register(api, startCounting(fakeMemory()).start);
     const hooks = (registered.on ?? []).map(([name, , options]) => [name, options] as const);
-    return hooks.filter(([name]) => name === "before_prompt_build" || name === "agent_end");
+    return hooks.filter(([name]) => ["before_prompt_build", "llm_input", "agent_end"].includes(name));
   };
   const RECALL = ["before_prompt_build", { requiresToolAuthority: true }] as const;
 
@@ -110,7 +110,9 @@ describe("the hooks that see messages", () => {
     expect(hooksOf({})).toEqual([]);
     expect(hooksOf({ autoRecall: "on", captureRequests: true })).toEqual([]);
     expect(hooksOf({ autoRecall: "sure" })).toEqual([RECALL]);
-    expect(hooksOf({ captureRequests: "store" })).toEqual([RECALL, ["agent_end", undefined]]);
+    expect(hooksOf({ captureRequests: "store" })).toEqual([
+      ...[RECALL, ["llm_input", undefined], ["agent_end", undefined]],
+    ]);
     expect(hooksOf({ autoRecall: "sure", captureRequests: "store" }, "2026.9.5")).toEqual([]);
   });
 });
