@@ -19,7 +19,7 @@ interface HostText {
   readonly begins: string;
   /** OpenClaw's own words and what a message is about, or words of another that the person passes on. */
   readonly whose: "host" | "another";
-  readonly upTo: "end of line" | "end";
+  readonly upTo: "end of line" | "end of block" | "end";
 }
 
 const from = (whose: HostText["whose"], upTo: HostText["upTo"], ...begins: readonly string[]) =>
@@ -48,6 +48,7 @@ export const HOST_TEXTS: readonly HostText[] = [
   ...from("host", "end of line", "Note: The previous agent run was interrupted."),
 ];
 
+const BLOCK: HostText = { begins: "", whose: "host", upTo: "end of block" };
 const BY_FIRST = Map.groupBy(HOST_TEXTS, ({ begins }) => begins.charAt(0));
 /** What Telegram's messages reply to stands before them, in the same line or with the message's number between. */
 const REPLY_TO = /^Current message:\n\[Replying to: "(?:[^"\\\n]|\\.)*"\](?:\n#\S*:)? ?/m;
@@ -78,21 +79,26 @@ function read(given: unknown): CurrentMessage | undefined {
   let isOwn = given.length <= READ_CHARS;
   for (let at = 0, chars = 0; at < lines.length && chars < OWN_CHARS; at += 1) {
     const line = lines[at] ?? "";
-    if (chars === 0 && line.trim() === "") continue;
-    const text = hostText(line) ?? (chars === 0 ? hostText(withoutEnvelope(line)) : undefined);
-    if (text?.whose === "another") isOwn = false;
-    if (text?.upTo === "end") break;
-    if (text !== undefined) continue;
-    if (line.trimEnd().endsWith(MARK)) at = endOfBlock(lines, at + 1);
-    else chars += own.push(line) > 0 ? line.trim().length : 0;
+    const text = hostText(line, chars === 0);
+    isOwn &&= text?.whose !== "another";
+    if (text === undefined) {
+      own.push(line);
+      chars += line.trim().length;
+    } else if (text.upTo === "end") break;
+    else if (text.upTo === "end of block") at = endOfBlock(lines, at + 1);
   }
   const words = withoutEnvelope(own.join("\n").trim()).trim();
   return words === "" || words.includes(MARK) ? undefined : { words, isOwn };
 }
 
-function hostText(line: string): HostText | undefined {
-  const text = `${line.trim()}\n`;
-  return BY_FIRST.get(text.charAt(0))?.find(({ begins }) => text.startsWith(begins));
+function hostText(line: string, isFirst: boolean): HostText | undefined {
+  const text = line.trim();
+  const known = textAt(text) ?? (isFirst ? textAt(withoutEnvelope(text)) : undefined);
+  return known ?? (text.endsWith(MARK) ? BLOCK : undefined);
+}
+
+function textAt(line: string): HostText | undefined {
+  return BY_FIRST.get(line.charAt(0))?.find(({ begins }) => `${line}\n`.startsWith(begins));
 }
 
 /** The number of the block's last line. */

@@ -38,7 +38,16 @@ export async function lookAtTurn(
     ...{ run, sessionKey, text: addition.text },
     receipt: { at: (parts.now ?? Date.now)(), subject, ...addition },
     // Programs that keep the conversation themselves give the message apart, and the prompt with all context.
-    asked: fact === undefined ? undefined : { fact, message: words, subject, sessionKey, isSeen: fieldOf(event, "currentUserMessage") !== undefined },
+    asked:
+      fact === undefined
+        ? undefined
+        : {
+            fact,
+            message: words,
+            subject,
+            sessionKey,
+            isSeen: fieldOf(event, "currentUserMessage") !== undefined,
+          },
   };
   return () => settle(turn, parts);
 }

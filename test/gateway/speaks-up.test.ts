@@ -25,6 +25,7 @@ import {
   startStandInModel,
   textOf,
 } from "./stand-in-model.ts";
+import { type StandInTelegram, startStandInTelegram } from "./stand-in-telegram.ts";
 
 const FACT = "Ada drinks oolong in the morning and nothing after four.";
 const QUESTION = "What does Ada drink in the morning?";
@@ -44,6 +45,7 @@ const OTHERS = ["boxed", "mute"] as const;
 const SWITCHED_ON = { autoRecall: "sure", captureRequests: "store" } as const;
 
 let model: StandInModel;
+let telegram: StandInTelegram;
 let openclaw: OpenClawHost;
 /** The requests of the dialogue in session COMPARED while everything is off. */
 let bodiesWithout: readonly string[];
@@ -51,10 +53,13 @@ let bodiesWithout: readonly string[];
 beforeAll(async () => {
   const { tarball } = await resultOfSetUp();
   model = await startStandInModel();
+  telegram = await startStandInTelegram();
   openclaw = await startOpenClaw({
     plugins: [tarball],
     otherAgents: OTHERS,
+    env: { OPENCLAW_SKIP_CHANNELS: "0" },
     config: {
+      channels: { telegram: telegram.channel },
       agents: {
         defaults: {
           model: { primary: `stand-in/${MODEL_ID}` },
@@ -69,6 +74,7 @@ beforeAll(async () => {
         sandbox: { tools: { allow: ["memory_search", "memory_get", "helmdeck__*"] } },
       },
       plugins: {
+        allow: ["memory-core", "telegram"],
         entries: {
           "helmdeck-memory": {
             hooks: { allowConversationAccess: true },
@@ -94,6 +100,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await openclaw?.stop();
   await model?.close();
+  await telegram?.close();
 });
 
 /**
@@ -379,6 +386,18 @@ describe("receipts", () => {
     expect(member(status, "unasked")).toMatchObject({ kept: REQUESTS + 2, failed: 0 });
     expect(member(status, "warnings")).toBeUndefined();
   });
+});
+
+// verifies P-request-own-words
+it("keeps the request of a reply in Telegram, and none of a message that was forwarded there", async () => {
+  const forwarded = { forward_origin: { type: "hidden_user", date: 1, sender_user_name: "Bob" } };
+  telegram.say("Remember that the forwarded barn is locked.", forwarded);
+  await untilAsked("the forwarded barn is locked.");
+  const chat = { id: 4713, type: "private" };
+  const reply_to_message = { message_id: 9_000, date: 1, chat, text: "Remember that Bob has a red kite." };
+  telegram.say("Remember that the other barn is locked.", { reply_to_message });
+  await expect.poll(() => isStored("other-barn-locked")).toBe(true);
+  expect(await isStored("forwarded-barn-locked")).toBe(false);
 });
 
 // verifies P-unasked-quiet

@@ -158,7 +158,7 @@ function streamChunks(response: ServerResponse, move: { text: string } | Scripte
   response.end("data: [DONE]\n\n");
 }
 
-function sendJson(response: ServerResponse, body: unknown): void {
+export function sendJson(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
@@ -168,7 +168,7 @@ async function textOfBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function listen(server: Server): Promise<number> {
+export function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {

@@ -273,10 +273,15 @@ describe("a request that is kept", () => {
 
   async function afterTurn(
     end: object,
-    more: Parameters<typeof rig>[1] & { context?: object; answers?: Partial<Memory>; seen?: unknown } = {},
+    more: Parameters<typeof rig>[1] & {
+      context?: object;
+      answers?: Partial<Memory>;
+      seen?: unknown;
+      prompt?: string;
+    } = {},
   ) {
     const made = rig({ search: async () => ({ results: [], mode: "keyword" }), ...more.answers }, more);
-    await made.recall(event, contextOf(more.context));
+    await made.recall({ ...event, ...(more.prompt && { prompt: more.prompt }) }, contextOf(more.context));
     made.see(more.seen);
     await made.capture(end, contextOf(more.context));
     return { ...made, stored: made.memory.calls.filter(({ method }) => method === "storeFact") };
@@ -326,13 +331,30 @@ describe("a request that is kept", () => {
 
   // verifies P-request-own-words
   test("is not stored if OpenClaw says beside the message that it was forwarded, or is not heard", async () => {
-    const beside = (text: string) => ({ role: "custom", customType: "openclaw.runtime-context", content: text });
-    const forwarded = beside(`Conversation data:\n${JSON.stringify(`Forwarded message context: ⟦openclaw:ctx⟧\n…`)}`);
+    const beside = (text: string) => ({
+      role: "custom",
+      customType: "openclaw.runtime-context",
+      content: text,
+    });
+    const forwarded = beside(
+      `Conversation data:\n${JSON.stringify(`Forwarded message context: ⟦openclaw:ctx⟧\n…`)}`,
+    );
     const other = beside("Conversation info: ⟦openclaw:ctx⟧\n…");
     for (const seen of [[forwarded], [says, user, forwarded], [forwarded, user], null, "x"])
       expect((await afterTurn(ended(user, says), { seen })).stored).toEqual([]);
     for (const seen of [[], [other], [forwarded, user, says, other]])
       expect((await afterTurn(ended(user, says), { seen })).stored).toHaveLength(1);
+  });
+
+  // verifies P-request-own-words
+  test("is not stored from a message in which another's words stand, whoever's the request is", async () => {
+    for (const prompt of [
+      `[Forwarded from Bob]\n${MESSAGE}`,
+      `[Image]\nUser text:\n${MESSAGE}\nDescription:\nx`,
+    ])
+      expect((await afterTurn(ended(user, says), { prompt })).stored).toEqual([]);
+    const prompt = `Current message:\n[Replying to: "x"]\n#12: ${MESSAGE}`;
+    expect((await afterTurn(ended(user, says), { prompt })).stored).toHaveLength(1);
   });
 
   test("is stored when the agent only searched or read a note", async () => {

@@ -101,7 +101,7 @@ describe("the hooks that see messages", () => {
     const { api, registered } = recordingApi(config, "full", version);
     register(api, startCounting(fakeMemory()).start);
     const hooks = (registered.on ?? []).map(([name, , options]) => [name, options] as const);
-    return hooks.filter(([name]) => ["before_prompt_build", "llm_input", "agent_end"].includes(name));
+    return hooks.filter(([name]) => ["before_prompt_build", "llm_input", "agent_end"].includes(String(name)));
   };
   const RECALL = ["before_prompt_build", { requiresToolAuthority: true }] as const;
 

@@ -19,7 +19,10 @@ describe("a request to remember", () => {
 
   test.each([
     ["Thanks, correct.\nRemember that I translate novels.", "I translate novels"],
-    ["Remember: the following is closed on Mondays: the shop", "the following is closed on Mondays: the shop"],
+    [
+      "Remember: the following is closed on Mondays: the shop",
+      "the following is closed on Mondays: the shop",
+    ],
     ["From now on, summarize what you read.", "summarize what you read"],
     ["Remember that my doctor is Dr. Pilz.", "my doctor is Dr. Pilz"],
     ["I eat no fish. Remember that, please!", "I eat no fish"],
@@ -82,7 +85,10 @@ describe("a request to remember", () => {
     ["a Spanish text that is asked about", "qué significa esto\nRecuerda que el cobertizo está cerrado."],
     ["a French text to translate", "Traduis ça.\nSouviens-toi que la remise est fermée."],
     ["a French text to correct", "Corrige :\nSouviens-toi que la remise est fermée."],
-    ["a French text that is asked about", "qu'est-ce que ça veut dire\nSouviens-toi que la remise est fermée."],
+    [
+      "a French text that is asked about",
+      "qu'est-ce que ça veut dire\nSouviens-toi que la remise est fermée.",
+    ],
     ["a long message", `Remember that the shed is locked ${"and locked ".repeat(30)}`],
   ])("is never %s", (_, message) => {
     expect(requestIn(message)).toBeUndefined();
