@@ -393,9 +393,10 @@ it("keeps the request of a reply in Telegram, and none of a message that was for
   const forwarded = { forward_origin: { type: "hidden_user", date: 1, sender_user_name: "Bob" } };
   telegram.say("Remember that the forwarded barn is locked.", forwarded);
   await untilAsked("the forwarded barn is locked.");
-  const chat = { id: 4713, type: "private" };
-  const reply_to_message = { message_id: 9_000, date: 1, chat, text: "Remember that Bob has a red kite." };
+  const of = { chat: { id: 4713, type: "private" }, from: { id: 4714, is_bot: false, first_name: "Bob" } };
+  const reply_to_message = { ...of, message_id: 9_000, date: 1, text: "Remember that Bob has a red kite." };
   telegram.say("Remember that the other barn is locked.", { reply_to_message });
+  await untilAsked("the other barn is locked.");
   await expect.poll(() => isStored("other-barn-locked")).toBe(true);
   expect(await isStored("forwarded-barn-locked")).toBe(false);
 });

@@ -1,7 +1,7 @@
 /** A Telegram that hands its messages to a bot: the part of its Bot API that OpenClaw's channel needs in order to start and to answer. */
 import { createServer, type ServerResponse } from "node:http";
 import type { JsonObject } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { listen, sendJson } from "./stand-in-model.ts";
+import { listen, sendJson, textOfBody } from "./stand-in-model.ts";
 
 const CHAT = { id: 4713, type: "private", first_name: "Ada" };
 const BOT = { id: 99, is_bot: true, first_name: "Bot", username: "stand_in_bot" };
@@ -21,15 +21,25 @@ export interface StandInTelegram {
 }
 
 export async function startStandInTelegram(): Promise<StandInTelegram> {
-  const updates: object[] = [];
-  let waiting: ServerResponse | undefined;
+  const updates: { readonly update_id: number; readonly message: object }[] = [];
+  let waiting: { readonly response: ServerResponse; readonly offset: number } | undefined;
   const send = (response: ServerResponse, result: unknown) => sendJson(response, { ok: true, result });
-  const server = createServer((request, response) => {
+  /** Updates come until a later request confirms them by its offset, since a request may have been given up. */
+  const hand = () => {
+    const news = updates.filter(
+      ({ update_id }) => update_id >= (waiting?.offset ?? Number.POSITIVE_INFINITY),
+    );
+    if (waiting === undefined || news.length === 0) return;
+    send(waiting.response, news);
+    waiting = undefined;
+  };
+  const server = createServer(async (request, response) => {
     const method = /\w+(?=$|\?)/.exec(request.url ?? "")?.[0] ?? "";
-    request.resume();
-    if (method !== "getUpdates") send(response, REPLIES[method] ?? { message_id: 1, date: 1, chat: CHAT });
-    else if (updates.length > 0) send(response, updates.splice(0));
-    else waiting = response;
+    const asked = `${request.url} ${await textOfBody(request)}`;
+    if (method !== "getUpdates")
+      return send(response, REPLIES[method] ?? { message_id: 1, date: 1, chat: CHAT });
+    waiting = { response, offset: Number(/offset"?[:=](\d+)/.exec(asked)?.[1] ?? 0) };
+    hand();
   });
   const port = await listen(server);
   let id = 0;
@@ -50,8 +60,7 @@ export async function startStandInTelegram(): Promise<StandInTelegram> {
         from: { ...CHAT, is_bot: false },
       };
       updates.push({ update_id: id, message: { ...message, text, ...more } });
-      if (waiting !== undefined) send(waiting, updates.splice(0));
-      waiting = undefined;
+      hand();
     },
     close: () =>
       new Promise((done) => {
