@@ -64,9 +64,9 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
   },
   "public-origin": {
     argument: "<origin>",
-    help: "The pages' address behind a TLS proxy: https://deck.example.",
+    help: "The address behind a proxy: https://deck.example, or with a path: https://example.org/deck.",
     env: "HELMDECK_SERVE_PUBLIC_ORIGIN",
-    parse: origin,
+    parse: publicAddress,
   },
   pages: {
     argument: "",
@@ -309,12 +309,13 @@ function port(text: string): number {
   return Number(text);
 }
 
-/** In a browser's form: lower case, without the default port and without a path. */
-function origin(text: string): string {
+/** An origin in a browser's form, and a path of plain names. */
+function publicAddress(text: string): string {
   const url = URL.parse(text);
-  if (url?.origin === text.replace(/\/$/, "").toLowerCase() && /^https?:$/.test(url.protocol))
-    return url.origin;
-  throw new InvalidArgumentError("It must be of the form https://deck.example.");
+  const address = url && `${url.origin}${url.pathname.replace(/\/$/, "")}`;
+  if (address && url.href.replace(/\/$/, "") === address && /^https?:\/\/[^/]+(?:\/[\w.~-]+)*$/.test(address))
+    return address;
+  throw new InvalidArgumentError("It must be of the form https://deck.example or https://example.org/deck.");
 }
 
 function mebibytes(text: string): number {

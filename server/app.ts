@@ -7,8 +7,9 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
+import { getPath } from "hono/utils/url";
 import type { Logger } from "pino";
-import { HelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures, answerWith, type FailureListener, noteFailure } from "./answer-failures.ts";
@@ -41,6 +42,8 @@ export interface AppParts {
   readonly limits: RateLimits;
   readonly inFlight: ShareLimits;
   readonly mounts: readonly Mount[];
+  /** The address that clients use if a proxy is in front of the server: `https://deck.example`, or with a path. */
+  readonly publicOrigin?: string;
   /** Absent: no pages. */
   readonly pages?: PagesSettings;
   readonly metrics: Metrics;
@@ -53,18 +56,24 @@ export interface AppParts {
 }
 
 export function makeApp(parts: AppParts): ServerApp {
-  const app: ServerApp = new OpenAPIHono<ServerEnv>({ defaultHook: refuseInvalid });
+  const base =
+    parts.publicOrigin === undefined ? "" : new URL(parts.publicOrigin).pathname.replace(/\/$/, "");
+  const app: ServerApp = new OpenAPIHono<ServerEnv>({
+    defaultHook: refuseInvalid,
+    getPath: (request) => withoutBase(base, getPath(request)),
+  });
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
   app.use(observeRequests(parts), headEveryAnswer(parts.isStopping));
   app.use(guardHost(parts.hostRules), guardAddress, refuseOtherMethods(app));
-  if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures }, carryOut);
+  if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures, base }, carryOut);
   app.use(guardOrigin(parts.hostRules));
   addOpenPart(app, parts);
   for (const mount of parts.mounts) app.use(pathOf(mount), failAs(mount));
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
-  addCallersPart(app, parts, failures);
+  addCallersPart(app, parts, failures, base);
+  refuseAmbiguous(app, base);
   app.notFound((c) => answerWith(c, noSuchRoute()));
   return app;
 }
@@ -76,20 +85,36 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
   app.use("/register", counted, async (c) => answerWith(c, noOauth()));
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
   addOpenRoutes(app, parts);
-  addDescriptionRoute(app, parts.version);
+  addDescriptionRoute(app, parts);
 }
 
 /** Routes for callers. */
-function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListener): void {
+function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListener, base: string): void {
   const { serverContext, mounts, metrics, tokens, log } = parts;
   addOperationRoutes(app, serverContext);
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
-  addPipelineRoutes(app, serverContext);
+  addPipelineRoutes(app, serverContext, base);
   addTokensRoute(app, tokens);
   addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
   const onFailure = (thrown: unknown) => logToolFailure(log, noteFailure(failures, thrown, undefined));
   for (const mount of mounts) addMount(app, mount, { onFailure, secrets: () => tokens?.secrets ?? [] });
+}
+
+/** A proxy may pass the public path on, or leave it out. */
+function withoutBase(base: string, path: string): string {
+  const isBelow = base !== "" && (path === base || path.startsWith(`${base}/`));
+  return isBelow ? path.slice(base.length) || "/" : path;
+}
+
+/** Below a path that is also a route's, nobody could tell whether a proxy has left it out. */
+function refuseAmbiguous({ routes }: ServerApp, base: string): void {
+  const [, first] = base.split("/");
+  if (first === undefined || !routes.some(({ path }) => path.split("/")[1] === first)) return;
+  throw invalidField(
+    "public-origin",
+    `must not have a path that begins with /${first}, as routes of the server do`,
+  );
 }
 
 /** Answers 405 with Allow for a wrong method, and OPTIONS with the list of methods. */

@@ -43,6 +43,8 @@ export interface ServerOptions extends LiveSettings {
   /** Concurrent requests; default 256 per caller, 384 in total. */
   readonly inFlight?: ShareLimits;
   readonly mounts?: readonly Mount[];
+  /** The address that clients use if a proxy is in front of the server: `https://deck.example`, or with a path. */
+  readonly publicOrigin?: string;
   /** The "Agent memory" pages at `/`. Absent: no pages. */
   readonly pages?: PagesSettings;
   /** Default: nothing is logged. */
@@ -75,7 +77,7 @@ export interface HelmdeckServer {
 }
 
 export function createServer(serverContext: ServerContext, options: ServerOptions = {}): HelmdeckServer {
-  const { secret, mounts = [], pages, onUnexpected } = options;
+  const { secret, mounts = [], publicOrigin, pages, onUnexpected } = options;
   let live: LiveSettings = options;
   const metrics = makeMetrics(serverContext);
   const perMinute = () => live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
@@ -88,9 +90,9 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const app = makeApp({
     serverContext,
     version: manifest.version,
-    ...defined({ tokens, pages }),
+    ...defined({ tokens, publicOrigin, pages }),
     hostRules: () => ({
-      allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(pages)],
+      allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(publicOrigin)],
       allowedOrigins: live.allowedOrigins ?? [],
     }),
     limits,
@@ -164,8 +166,8 @@ function listenerOf(metrics: Metrics, log: Logger): TokenListener {
   };
 }
 
-function publicHostOf(pages: PagesSettings | undefined): readonly string[] {
-  return pages?.publicOrigin === undefined ? [] : [new URL(pages.publicOrigin).hostname];
+function publicHostOf(publicOrigin: string | undefined): readonly string[] {
+  return publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname];
 }
 
 /** Event streams never end by themselves, so they are closed first. */

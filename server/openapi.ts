@@ -9,7 +9,13 @@ const ABOUT =
   "Memory, packs and pipelines of helmdeck for any client. Each caller sees only its own memory; the caller is the `sub` of the" +
   " bearer token. Every failure has the same envelope, and its codes are listed in docs/errors.md.";
 
-export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string): void {
+interface Described {
+  readonly version: string;
+  /** Absent: where the description was fetched from. */
+  readonly publicOrigin?: string;
+}
+
+export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, described: Described): void {
   app.openAPIRegistry.registerPath({
     method: "get",
     path: OPENAPI_PATH,
@@ -22,12 +28,12 @@ export function addDescriptionRoute(app: OpenAPIHono<ServerEnv>, version: string
   // Made once, because it takes many milliseconds and anybody may request it.
   let description: string | undefined;
   app.get(OPENAPI_PATH, (c) => {
-    description ??= JSON.stringify(describeApi(app, version));
+    description ??= JSON.stringify(describeApi(app, described));
     return c.body(description, 200, { "Content-Type": "application/json" });
   });
 }
 
-function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
+function describeApi(app: OpenAPIHono<ServerEnv>, { version, publicOrigin }: Described) {
   const description = app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
@@ -36,6 +42,7 @@ function describeApi(app: OpenAPIHono<ServerEnv>, version: string) {
       description: ABOUT,
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
+    ...(publicOrigin !== undefined && { servers: [{ url: publicOrigin }] }),
     security: [{ bearer: [] }],
     tags: [
       { name: "memory", description: "Facts, the corpus, and defaults learned from past runs." },

@@ -24,8 +24,8 @@ import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
 interface ServeRequest extends LiveSettings {
   readonly host: string;
   readonly port: number;
-  /** Absent: the server has no pages. */
-  readonly pages?: { readonly publicOrigin?: string };
+  readonly publicOrigin?: string;
+  readonly hasPages: boolean;
   /** Refuse to start if memory would not persist. */
   readonly requiresMemory: boolean;
   /** What indexes may take of memory. */
@@ -63,7 +63,7 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     signals.onReload(settings.readAgain);
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
-      pagesUrl: request.pages && `${request.pages.publicOrigin ?? hereOf(listening.url)}/`,
+      pagesUrl: request.hasPages ? `${request.publicOrigin ?? hereOf(listening.url)}/` : undefined,
       authentication: rules?.source,
     });
     void embedStoredEntries(serverContext.memory);
@@ -98,13 +98,13 @@ function requireUsable({ problems: [first, ...others] }: ServeSettings): void {
 
 function requestOf({ settings }: ServeSettings): ServeRequest {
   const of = <Type>(name: string) => settings.get(name)?.value as Type; // each setting's rule makes this type
-  const publicOrigin = of<string | undefined>("public-origin");
   return {
     host: of<string>("host"),
     port: of<number>("port"),
     allowedHosts: hostsIn(of<readonly string[] | undefined>("allow-host"), of<string>("host")),
     allowedOrigins: of<readonly string[] | undefined>("allow-origin") ?? [],
-    ...(of<boolean>("pages") && { pages: defined({ publicOrigin }) }),
+    ...defined({ publicOrigin: of<string | undefined>("public-origin") }),
+    hasPages: of<boolean>("pages"),
     requestsPerMinute: of<number>("rate-limit"),
     logsCallers: of<boolean>("log-callers"),
     requiresMemory: of<boolean>("require-memory"),
@@ -222,14 +222,14 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
 
 function serverOf(
   serverContext: ServerContext,
-  { pages, ...live }: ServeRequest,
+  { hasPages, ...asked }: ServeRequest,
   security: { readonly log: Logger; readonly secret?: RulesReader },
   workspaces: () => Promise<readonly string[]>,
 ): HelmdeckServer {
   return createServer(serverContext, {
     ...security,
-    ...live,
-    ...(pages && { pages: { ...pages, workspaces } }),
+    ...asked,
+    ...(hasPages && { pages: { workspaces } }),
     mounts: [mcpMount(serverContext)],
   });
 }

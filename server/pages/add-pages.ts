@@ -29,13 +29,11 @@ import {
 } from "./page-guards.ts";
 
 export interface PagesSettings {
-  /** The origin that browsers use if a TLS proxy is in front of the server: `https://deck.example`. */
-  readonly publicOrigin?: string;
   /** The folders of OpenClaw's notes on this machine, in which a forgotten fact may still stand. */
   readonly workspaces?: () => Promise<readonly string[]>;
 }
 
-interface PagesParts extends Omit<PageAccessParts, "publicOrigin"> {
+interface PagesParts extends PageAccessParts {
   readonly serverContext: ServerContext;
   readonly pages: PagesSettings;
   readonly failures: FailureListener;
@@ -47,45 +45,46 @@ export function addPages(
   parts: PagesParts,
   carryOut: readonly MiddlewareHandler<ServerEnv>[],
 ): void {
-  const access = makePageAccess({ ...parts, ...parts.pages });
+  const access = makePageAccess(parts);
+  const { base } = parts;
   const guards = [
-    failAsPage,
+    failAsPage(base),
     sayOriginToThisServer,
-    guardPageOrigin(parts.pages.publicOrigin),
+    guardPageOrigin(parts.publicOrigin),
     identify(access, parts.limits),
     limitBody,
     parseForm,
   ];
   const { signing } = access;
   if (signing !== undefined) {
-    app.on("GET", [SIGN_IN_PATH], ...guards, (c) => c.redirect("/", 303));
+    app.on("GET", [SIGN_IN_PATH], ...guards, (c) => c.redirect(`${base}/`, 303));
     app.on("POST", [SIGN_IN_PATH], ...guards, ...carryOut, async (c) => {
       await signing.signIn(c, c.get("form").get("token")?.trim() ?? "");
-      return c.redirect("/", 303);
+      return c.redirect(`${base}/`, 303);
     });
     app.on("POST", [SIGN_OUT_PATH], ...guards, requireFormToken, async (c) => {
       signing.signOut(c);
-      return c.redirect("/", 303);
+      return c.redirect(`${base}/`, 303);
     });
   }
   const pages = shownPages(parts);
   for (const { method, path } of pages.routes) {
-    app.on(method, [path], ...guards, requireFormToken, ...carryOut, pages.show);
+    app.on(method, [path.slice(base.length) || "/"], ...guards, requireFormToken, ...carryOut, pages.show);
   }
-  app.use(missAsPage);
+  app.use(missAsPage(base));
 }
 
 /** A separate app, so that changes to its answers never affect another route. */
-function shownPages({ serverContext, now, failures, pages: { workspaces } }: PagesParts) {
+function shownPages({ serverContext, now, failures, base, pages: { workspaces } }: PagesParts) {
   /** What the guards found about each request. */
   const asked = new WeakMap<Request, Context<ServerEnv>>();
-  const viewerOf = viewersOver(serverContext, now, workspaces);
+  const viewerOf = viewersOver(serverContext, now, `${base}${SIGN_OUT_PATH}`, workspaces);
   const pages = makePages({
-    ...PLACE,
+    ...placeAt(base),
     now,
     viewerOf: async (request) => {
       const session = asked.get(request)?.get("pageSession");
-      return session === undefined ? signInPage() : viewerOf(session);
+      return session === undefined ? signInPage(base) : viewerOf(session);
     },
     onFailure: (thrown, request) => {
       noteFailure(failures, thrown, asked.get(request));
@@ -94,17 +93,25 @@ function shownPages({ serverContext, now, failures, pages: { workspaces } }: Pag
   return {
     routes: pages.routes.filter(({ method }) => method !== "ALL"),
     show: async (c: Context<ServerEnv>) => {
-      const request = isRead(c) ? c.req.raw : await withBodyAgain(c);
+      const request = await requestBelow(base, c);
       asked.set(request, c);
       return pages.fetch(request);
     },
   };
 }
 
-/** Restores the body, which the guards have read. */
-async function withBodyAgain(c: Context<ServerEnv>): Promise<Request> {
-  const { url, method, headers, signal } = c.req.raw;
-  return new Request(url, { method, headers, signal, body: await c.req.arrayBuffer() });
+/** The request with the base in its path, which a proxy may have left out, and with its body, which the guards have read. */
+async function requestBelow(base: string, c: Context<ServerEnv>): Promise<Request> {
+  if (isRead(c) && base === "") return c.req.raw;
+  const { method, headers, signal } = c.req.raw;
+  const url = new URL(c.req.url);
+  url.pathname = `${base}${c.req.path}`;
+  return new Request(url, {
+    method,
+    headers,
+    signal,
+    ...(!isRead(c) && { body: await c.req.arrayBuffer() }),
+  });
 }
 
 /** The fields of a form that was refused. */
@@ -112,31 +119,35 @@ type Typed = Iterable<readonly [string, string]>;
 
 const SIGN_IN_PATH = "/sign-in";
 /** No other site may frame them. */
-const PLACE = { base: "", frameAncestors: "'none'" } as const;
+const placeAt = (base: string) => ({ base, frameAncestors: "'none'" }) as const;
 
 /** Turns the JSON of a failure (a guard's refusal or a bug) into a page. */
-const failAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
-  await next();
-  if (c.error !== undefined) c.res = await failurePage(asHelmdeckError(c.error), c.get("form"));
-};
+function failAsPage(base: string): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    await next();
+    if (c.error !== undefined) c.res = await failurePage(base, asHelmdeckError(c.error), c.get("form"));
+  };
+}
 
 /** For unknown addresses. Checked before authentication, so that nobody has to sign in to see a 404. */
-const missAsPage: MiddlewareHandler<ServerEnv> = async (c, next) => {
-  const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
-  const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
-  if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
-  return failurePage(new HelmdeckError("not_found", "There is no such page."));
-};
+function missAsPage(base: string): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
+    const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
+    if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
+    return failurePage(base, new HelmdeckError("not_found", "There is no such page."));
+  };
+}
 
 /** Failures as pages instead of JSON, for browsers: a sign-in, a refusal, an unknown address. */
-async function signInPage(problem?: HelmdeckError, typed?: Typed): Promise<Response> {
+async function signInPage(base: string, problem?: HelmdeckError, typed?: Typed): Promise<Response> {
   const refusal = problem ?? new HelmdeckError("missing_bearer", "");
   const page = await plainPage({
-    ...PLACE,
+    ...placeAt(base),
     title: "Sign in",
     status: statusOf(refusal.code),
     body: html`${problem && html`<div class="notice bad" role="alert"><p>${problem.message}</p></div>`}
-<form class="card pad" method="post" action="${SIGN_IN_PATH}">
+<form class="card pad" method="post" action="${base}${SIGN_IN_PATH}">
 <div class="field"><label for="token">Token</label>
 <input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
 <p class="hint" id="token-help">A token opens the memory of its subject. To make one, run on the server: <code>helmdeck-memory token --subject main</code></p></div>
@@ -147,13 +158,14 @@ async function signInPage(problem?: HelmdeckError, typed?: Typed): Promise<Respo
   return page;
 }
 
-function failurePage(error: HelmdeckError, typed: Typed = []): Promise<Response> {
-  if (error.code === "missing_bearer" || error.code === "invalid_token") return signInPage(error, typed);
+function failurePage(base: string, error: HelmdeckError, typed: Typed = []): Promise<Response> {
+  if (error.code === "missing_bearer" || error.code === "invalid_token")
+    return signInPage(base, error, typed);
   return plainPage({
-    ...PLACE,
+    ...placeAt(base),
     title: error.code === "not_found" ? "Not found" : "Refused",
     status: statusOf(error.code),
-    body: html`<p>${error.message}</p><p><a href="/">Back to the memory</a></p>${typedText(typed)}`,
+    body: html`<p>${error.message}</p><p><a href="${base}/">Back to the memory</a></p>${typedText(typed)}`,
   });
 }
 
@@ -165,6 +177,7 @@ const DOCTOR_HOLDS_MS = 10_000;
 function viewersOver(
   { memory }: ServerContext,
   now: () => number,
+  signOutPath: string,
   workspaces: PagesSettings["workspaces"] = async () => [],
 ): (session: PageSession) => Viewer {
   const countNotes = (subject: string) => async (scope: string) =>
@@ -185,7 +198,7 @@ function viewersOver(
       kind: "forms",
       formToken,
       writer: { surface: "pages", agent: caller.subject },
-      ...(caller.authenticated && { signOutPath: SIGN_OUT_PATH }),
+      ...(caller.authenticated && { signOutPath }),
     },
   });
 }

@@ -61,6 +61,8 @@ function checkFormToken(session: PageSession | undefined, given: readonly string
 export interface PageAccessParts {
   readonly tokens?: Tokens;
   readonly publicOrigin?: string;
+  /** The path of the pages as browsers see it: "" or, for example, `/deck`. */
+  readonly base: string;
   readonly limits: RateLimits;
   readonly now: () => number;
 }
@@ -88,9 +90,9 @@ function accessForAnybody(): PageAccess {
   return { sessionOf: async () => session };
 }
 
-function accessByToken(tokens: Tokens, { publicOrigin, limits, now }: PageAccessParts): PageAccess {
+function accessByToken(tokens: Tokens, { publicOrigin, base, limits, now }: PageAccessParts): PageAccess {
   const sessions = new PageSessions(PAGE_SESSION_LIMITS, now);
-  const cookieOf = (c: Context<ServerEnv>) => new SessionCookie(c, ownOriginOf(c, publicOrigin));
+  const cookieOf = (c: Context<ServerEnv>) => new SessionCookie(c, ownOriginOf(c, publicOrigin), base);
   const end = ({ id }: SessionCookie) => id !== undefined && sessions.end(id);
   return {
     sessionOf: async (c) => {
@@ -130,7 +132,8 @@ function accessByToken(tokens: Tokens, { publicOrigin, limits, now }: PageAccess
  */
 function ownOriginOf(c: Context<ServerEnv>, publicOrigin: string | undefined): string {
   const host = (c.req.header("host") ?? new URL(c.req.url).host).toLowerCase();
-  return publicOrigin !== undefined && host === new URL(publicOrigin).host ? publicOrigin : `http://${host}`;
+  const url = publicOrigin === undefined ? undefined : new URL(publicOrigin);
+  return url !== undefined && host === url.host ? url.origin : `http://${host}`;
 }
 
 export function guardPageOrigin(publicOrigin: string | undefined): MiddlewareHandler<ServerEnv> {

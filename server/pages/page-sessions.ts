@@ -105,9 +105,8 @@ function digestOf(text: string): Buffer {
 }
 
 const NAME = "helmdeck";
-const SECURE_NAME = `__Host-${NAME}`;
-const OURS = new RegExp(`(?:^|;\\s*)(?:${SECURE_NAME}|${NAME}-\\d+)=`);
-const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "Strict" } as const;
+const OURS = new RegExp(`(?:^|;\\s*)(?:__(?:Host|Secure)-${NAME}|${NAME}-\\d+)=`);
+const ATTRIBUTES = { httpOnly: true, sameSite: "Strict" } as const;
 
 /**
  * The session cookie: only for these pages, and not readable by scripts.
@@ -121,15 +120,19 @@ export function hasSessionCookie(cookies: string | undefined): boolean {
 export class SessionCookie {
   readonly #c: Context<ServerEnv>;
   readonly #name: string;
-  readonly #attributes: typeof ATTRIBUTES & { readonly secure: boolean };
+  readonly #attributes: typeof ATTRIBUTES & { readonly secure: boolean; readonly path: string };
 
-  /** `origin`: our origin as the browser sees it. Cookies are shared by all ports of a host, so the cookie's name has the port. */
-  constructor(c: Context<ServerEnv>, origin: string) {
+  /**
+   * `origin`, `base`: our address as the browser sees it. Cookies are shared by all ports of a host, so the cookie's name has the
+   * port. Below a base, other programs of the host do not get it; a browser takes a `__Host-` cookie for the whole host only.
+   */
+  constructor(c: Context<ServerEnv>, origin: string, base: string) {
     const { protocol, port } = new URL(origin);
     const secure = protocol === "https:";
     this.#c = c;
-    this.#name = secure ? SECURE_NAME : `${NAME}-${port === "" ? "80" : port}`;
-    this.#attributes = { ...ATTRIBUTES, secure };
+    const secureName = `${base === "" ? "__Host" : "__Secure"}-${NAME}`;
+    this.#name = secure ? secureName : `${NAME}-${port === "" ? "80" : port}`;
+    this.#attributes = { ...ATTRIBUTES, secure, path: base || "/" };
   }
 
   get id(): string | undefined {

@@ -66,7 +66,12 @@ const cancelRoute = createRoute({
   responses: { 200: json("The ended run.", schemas.pipelineRun), ...failures(404) },
 });
 
-export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: ServerContext): void {
+/** `base`: the path before the routes' own, as clients see it. */
+export function addPipelineRoutes(
+  app: OpenAPIHono<ServerEnv>,
+  { pipelines }: ServerContext,
+  base: string,
+): void {
   app.openapi(listRoute, (c) => c.json(pipelinesReply(pipelines.list()), 200));
   app.openapi(startRoute, async (c) => {
     const { subject, authenticated } = c.get("caller");
@@ -79,7 +84,7 @@ export function addPipelineRoutes(app: OpenAPIHono<ServerEnv>, { pipelines }: Se
       authenticated,
     });
     if (c.req.valid("query").wait === false || prefersAsync(c.req.header("prefer"))) {
-      c.header("Location", `/api/v1/pipelines/runs/${encodeURIComponent(run.runId)}`);
+      c.header("Location", `${base}/api/v1/pipelines/runs/${encodeURIComponent(run.runId)}`);
       return c.json(pipelineRunReply(run), 202);
     }
     return c.json(pipelineRunReply(await endedOrLeft(pipelines, subject, run, c.req.raw.signal)), 200);

@@ -25,7 +25,8 @@ beforeEach(async () => {
   });
   served = await ContextServer.open({
     secret: SECRET,
-    pages: { publicOrigin: PUBLIC },
+    publicOrigin: PUBLIC,
+    pages: {},
     now: () => now,
     log: pino({ level: "debug" }, lines),
   });

@@ -1,11 +1,11 @@
 /** `helmdeck-memory serve` as an operator runs it: a real process, real sockets, real signals. */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { get } from "node:http";
-import { connect } from "node:net";
+import { createServer, get, request } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { InProcessHome } from "../cli/in-process.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-serve-command";
@@ -201,14 +201,126 @@ describe("the pages of serve", () => {
     expect([page.status, await page.json()]).toEqual([404, expect.objectContaining({ error: "not_found" })]);
   });
 
-  it.each(["deck.example", "https://deck.example/memory", "ftp://deck.example", "https://user@deck.example"])(
-    "have no public origin %s",
-    async (origin) => {
-      const { code, stderr } = await home.run(["serve", "--port", "0", "--public-origin", origin]);
-      expect(code).toBe(2);
-      expect(stderr).toContain("It must be of the form https://deck.example.");
+  it.each([
+    ...["deck.example", "ftp://deck.example", "https://user@deck.example", "https://deck.example/a?b"],
+    ...["https://deck.example/a/#b", "https://deck.example/a//b", "https://deck.example/%61"],
+  ])("have no public origin %s", async (origin) => {
+    const { code, stderr } = await home.run(["serve", "--port", "0", "--public-origin", origin]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("It must be of the form https://deck.example or https://example.org/deck.");
+  });
+
+  it.each(["/api", "/facts/deck", "/healthz"])(
+    "have no public path %s, which is also a route",
+    async (path) => {
+      const address = `https://deck.example${path}`;
+      const { code, stderr } = await home.run(["serve", "--port", "0", "--public-origin", address]);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^invalid_input: public-origin must not have a path that begins with/),
+      ]);
     },
   );
+});
+
+/** A reverse proxy for `/deck` of its host, where other paths belong to others. It passes the path on, or leaves `/deck` out. */
+async function proxyAt(strips: boolean) {
+  let target = "";
+  const proxy = createServer((asked, answer) => {
+    const { url: path = "", method, headers } = asked;
+    if (!/^\/deck(?:\/|$)/.test(path)) {
+      answer.writeHead(418).end();
+      return;
+    }
+    const passed = strips ? path.slice("/deck".length) : path;
+    const passing = request(`${target}${passed}`, { method, headers }, (found) => {
+      answer.writeHead(found.statusCode ?? 0, found.headers);
+      found.pipe(answer);
+    });
+    asked.pipe(passing);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  onTestFinished(() => void proxy.close().closeAllConnections());
+  const { port } = proxy.address() as AddressInfo; // it listens on TCP
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    lead: (to: string) => {
+      target = to;
+    },
+  };
+}
+
+describe("behind a proxy that serves it below a path", () => {
+  it.each([
+    ["passes on", false],
+    ["leaves out", true],
+  ])("that the proxy %s, no address leads out of it", async (_, strips) => {
+    const { origin, lead } = await proxyAt(strips);
+    const env = { HELMDECK_JWT_SECRET: SECRET };
+    const { url, summary } = await serve(["--public-origin", `${origin}/deck/`], env);
+    lead(url);
+    expect(summary.pages).toBe(`${origin}/deck/`);
+    const token = (await home.run(["token", "--subject", "main"], { env })).stdout.trim();
+    let cookie = "";
+    const ask = async (path: string, form?: Record<string, string>) => {
+      const headers = {
+        Accept: "text/html",
+        "Sec-Fetch-Site": "same-origin",
+        Origin: origin,
+        Cookie: cookie,
+      };
+      const sent = form && { method: "POST", body: new URLSearchParams(form) };
+      const answer = await fetch(new URL(path, origin), { headers, redirect: "manual", ...sent });
+      const body = await answer.text();
+      const addresses = [...body.matchAll(/(?:href|action)="(\/[^"]*)"/g)].map(([, to = ""]) => to);
+      const to = answer.headers.get("location");
+      for (const address of [...addresses, ...(to === null ? [] : [to])])
+        expect(address, path).toMatch(/^\/deck\//);
+      return { answer, body, to: to ?? "", addresses: addresses.map((one) => one.replaceAll("&amp;", "&")) };
+    };
+    const signingIn = await ask("/deck/");
+    const [signIn = ""] = signingIn.addresses.filter((to) => to.endsWith("sign-in"));
+    const signedIn = await ask(signIn, { token });
+    expect(signedIn.answer.headers.getSetCookie()).toEqual([expect.stringContaining("Path=/deck;")]);
+    cookie = signedIn.answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
+    const { body } = await ask(signedIn.to);
+    const form_token = /name="form_token" value="([^"]+)"/.exec(body)?.[1] ?? "";
+    await ask("/deck/remember", { form_token, key: "tea", value: "oolong" });
+
+    const api = (path: string, body?: object) =>
+      fetch(`${origin}/deck${path}`, {
+        headers: {
+          Authorization: `Bearer ${token}`,
+          Accept: "application/json, text/event-stream",
+          "Content-Type": "application/json",
+        },
+        ...(body && { method: "POST", body: JSON.stringify(body) }),
+      });
+    expect((await api("/api/v1/memory/store", { key: "milk", value: "oat" })).status).toBe(200);
+    const { servers } = (await (await api("/api/v1/openapi.json")).json()) as { servers?: unknown };
+    expect(servers).toEqual([{ url: `${origin}/deck` }]);
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "t", version: "1" },
+    };
+    const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+    expect((await api("/api/v1/mcp", hello)).status).toBe(200);
+    const run = await api("/api/v1/pipelines/github.open-issues/run?wait=false", { owner: "a", repo: "b" });
+    expect(run.headers.get("location")).toMatch(/^\/deck\/api\/v1\/pipelines\/runs\//);
+
+    const seen = new Set(["/deck/nowhere"]);
+    for (const path of seen) {
+      const { answer, addresses } = await ask(path);
+      expect([200, 404, 405], path).toContain(answer.status);
+      for (const to of addresses) seen.add(to);
+      if (path === "/deck/nowhere") seen.add(signedIn.to);
+    }
+    expect([...seen].filter((path) => path.includes("key=milk")).length).toBeGreaterThan(3);
+    expect((await ask("/deck/sign-out", { form_token })).to).toBe("/deck/");
+    expect((await ask("/deck/")).answer.status).toBe(401);
+  });
 });
 
 describe("serve does not start", () => {
