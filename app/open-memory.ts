@@ -83,13 +83,16 @@ class MemoryFile {
     });
   }
 
-  /** Storage that cannot be written still answers what is asked; each write is refused. */
+  /** Storage that cannot be written still answers what is asked. A command that writes does not begin; a server refuses each write. */
   async #open(beginnings: number): Promise<MemoryStore> {
+    const { access, waiting } = this.#options;
+    const mayOnlyRead = access === "read" || waiting !== undefined;
     this.isReadOnly = false;
     try {
       return await (this.#hasOpened ? this.#openAgain(beginnings) : this.#openFirst(beginnings));
     } catch (error) {
-      if (this.#loaded === undefined || !isHelmdeckError(error, "store_readonly")) throw error;
+      if (!mayOnlyRead || this.#loaded === undefined || !isHelmdeckError(error, "store_readonly"))
+        throw error;
       const read = openSqliteStoreToRead({ ...this.#parts, key: this.#loaded.key });
       const store = await read.catch((cause: unknown) => {
         throw isHelmdeckError(cause, "store_unavailable") ? error : cause; // nothing is there to read

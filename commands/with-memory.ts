@@ -180,9 +180,8 @@ export async function refuseRemote({ line }: CommandContext, command = ""): Prom
   );
 }
 
-/** The fact is stored. Covers loading the built-in model on a busy machine. */
-const AFTER_WRITING_MS = 5_000;
-const AFTER_IMPORTING_MS = 1_500;
+/** What is stored has been acknowledged. */
+const AFTER_WRITING_MS = 1_500;
 /** Short, because a search is run for its answer. Enough for about ten texts on an idle machine. */
 const AFTER_SEARCH_MS = 300;
 
@@ -193,7 +192,7 @@ export async function embedStored(memory: CommandMemory, caller: string, key: st
 
 /** Embeds as many imported entries as the time allows; undefined if the number is unknown. */
 export function embedImported(memory: CommandMemory, caller: string): Promise<EmbedReport | undefined> {
-  return memory.embed(caller, { withinMs: AFTER_IMPORTING_MS }).catch(() => undefined);
+  return memory.embed(caller, { withinMs: AFTER_WRITING_MS }).catch(() => undefined);
 }
 
 /** Embeds the hits without vectors. */

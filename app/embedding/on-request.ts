@@ -25,6 +25,8 @@ export interface EmbedReport extends Coverage {
 const NOTHING: EmbedReport = { embedded: 0, total: 0, refused: 0 };
 /** Consecutive failures, with exponential back-off: half a minute in total. */
 const MOST_FAILURES = 5;
+/** For the built-in model on a busy machine, which is loaded before it can embed a fact. */
+const LOADING_MS = 3_500;
 
 export class EmbeddingOnRequest {
   readonly #context: UseCaseContext;
@@ -39,8 +41,8 @@ export class EmbeddingOnRequest {
 
   /** All entries of a namespace. Service failures are in the report; rejects when the store fails. */
   async all(namespace: Namespace, request: EmbedRequest): Promise<EmbedReport> {
-    const { index, embedder } = this.#active ?? {};
-    if (index === undefined || embedder === undefined) return NOTHING;
+    if (this.#active === undefined) return NOTHING;
+    const { index, embedder } = this.#active;
     const isOnTheWay = request.withinMs !== undefined;
     // A question has just found that the service does not work.
     if (isOnTheWay && embedder.state().reason !== undefined) return index.coverage(namespace);
@@ -50,13 +52,13 @@ export class EmbeddingOnRequest {
       : index.settled(namespace));
     const failure = isOnTheWay
       ? await this.#run(index, namespace, request)
-      : ((await this.#probe(namespace)) ?? (await this.#run(index, namespace, request)));
+      : ((await this.#probe(this.#active, namespace)) ?? (await this.#run(index, namespace, request)));
     return { ...index.coverage(namespace), ...defined({ failure }) };
   }
 
   /** A single fact, without reading all the others first unless they are already loaded. */
   async fact(namespace: Namespace, key: string, request: EmbedRequest): Promise<void> {
-    const { index } = this.#active ?? {};
+    const { index, embedder } = this.#active ?? {};
     if (index !== undefined && index.coverage(namespace).total > 0)
       return void (await this.all(namespace, request));
     const entry = await this.#context.store.get({ namespace, origin: "fact", key });
@@ -65,15 +67,28 @@ export class EmbeddingOnRequest {
     const follower = index.follow(namespace);
     follower.changed([projection.entry], []);
     follower.caughtUp();
-    await this.#run(index, namespace, request);
+    const { withinMs } = request;
+    const loadingMs = embedder?.isLocal === true ? LOADING_MS : 0;
+    await this.#run(index, namespace, {
+      ...request,
+      ...defined({ withinMs: withinMs && withinMs + loadingMs }),
+    });
   }
 
-  /** Fails at once when the service does not work; skips the check when there is nothing to embed. */
-  async #probe(namespace: Namespace): Promise<HelmdeckError | undefined> {
-    const { index, embedder } = this.#active ?? {};
-    const { embedded, refused, total } = index?.coverage(namespace) ?? NOTHING;
-    if (embedded + refused >= total) return undefined;
-    return embedder?.embedQuery(PROBE).then(() => undefined, asHelmdeckError);
+  /** Fails at once when the service does not work, unless nothing is left. Vectors of other dimensions than its answer are left. */
+  async #probe(
+    { index, embedder }: ActiveEmbeddings,
+    namespace: Namespace,
+  ): Promise<HelmdeckError | undefined> {
+    const { embedded, refused, total } = index.coverage(namespace);
+    if (total === 0) return undefined;
+    try {
+      index.learnDimensions((await embedder.embedQuery(PROBE)).length);
+    } catch (error) {
+      return embedded + refused < total ? asHelmdeckError(error) : undefined;
+    }
+    await this.#context.recall.warm(namespace); // reads them again
+    return undefined;
   }
 
   #run(

@@ -25,6 +25,8 @@ export interface SemanticIndex {
   serving(namespace: Namespace): Embedder | undefined;
   /** The nearest passages, best first. Empty when the namespace has no vectors in the question's space. */
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[];
+  /** The model now gives vectors of so many dimensions: those of other ones are made again. */
+  learnDimensions(dimensions: number): void;
   coverage(namespace: Namespace): Coverage;
   /**
    * Resolves when nothing of this namespace is left to load or embed; in a read-only index, when nothing is left to load. Never

@@ -121,7 +121,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
   }
 
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[] {
-    if (question.space === this.#options.embedder.space) this.#learnDimensions(question.vector.length);
+    if (question.space === this.#options.embedder.space) this.learnDimensions(question.vector.length);
     const modelIndex = this.#namespaces.get(namespace)?.modelIndexOf(question.space);
     return modelIndex?.index?.search(question.vector, limit) ?? [];
   }
@@ -250,8 +250,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     return this.#dimensions === dimensions;
   }
 
-  /** The model of this name now has other dimensions: everything is embedded again. */
-  #learnDimensions(dimensions: number): void {
+  learnDimensions(dimensions: number): void {
     const before = this.#dimensions;
     this.#dimensions = dimensions;
     if (before === undefined || before === dimensions) return;
@@ -285,7 +284,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if ("code" in made) return this.#onRefusal(known, batch, made);
     this.#taken += made.length;
     this.#passagesAtOnce = Math.min(PASSAGES_AT_ONCE, this.#passagesAtOnce * 2);
-    this.#learnDimensions(made[0]?.dimensions ?? 0);
+    this.learnDimensions(made[0]?.dimensions ?? 0);
     return this.#keep({ known, batch, made }, signal);
   }
 

@@ -308,7 +308,7 @@ describe("embedding on request", () => {
     expect(await command.embed("main", {})).toEqual({ embedded: 3, total: 3, refused: 0 });
     const before = service.requests.length;
     expect(await command.embed("main", {})).toEqual({ embedded: 3, total: 3, refused: 0 });
-    expect(service.requests).toHaveLength(before);
+    expect(service.requests).toHaveLength(before + 1); // whether the model still gives such vectors
     expect(await command.embed("other", {})).toEqual({ embedded: 0, total: 0, refused: 0 });
   });
 

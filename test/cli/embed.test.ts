@@ -65,8 +65,10 @@ describe("store", () => {
     { kind: "html" },
   ] as const)("is acknowledged, and done, with a service that answers %o", async (fault) => {
     service.setFault(fault);
+    const before = performance.now();
     const { code, stdout, stderr } = await home.run(FACT, { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(performance.now() - before).toBeLessThan(4_500); // it waits for 1.5 s
     expect(stdout).toMatch(/^Stored deploy /);
   });
 
@@ -145,6 +147,16 @@ describe("embed", () => {
     );
     expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 1 });
     expect(await json("embed", "--caller", "work")).toMatchObject({ embedded_now: 0, embedded: 1 });
+  });
+
+  test("embeds again what the model of this name made with other dimensions, and needs no service when it cannot ask", async () => {
+    for (const key of ["a", "b"]) await home.run(["store", key, key]);
+    await json("embed");
+    service.setFault({ kind: "wrong_dimensions" });
+    expect(await json("embed")).toMatchObject({ embedded_now: 2, embedded: 2, total: 2 });
+    expect(await json("embed")).toMatchObject({ embedded_now: 0, embedded: 2 });
+    service.setFault({ kind: "reset" });
+    expect(await json("embed")).toMatchObject({ embedded_now: 0, embedded: 2 });
   });
 
   test("continues after an interruption", async () => {

@@ -151,6 +151,7 @@ describe("an index from its copy", () => {
       ...{
         serving: () => undefined,
         search: () => [],
+        learnDimensions: () => {},
         coverage: () => ({ embedded: 0, total: 0, refused: 0 }),
       },
       ...{ settled: () => Promise.resolve(), embed: () => Promise.resolve(undefined), close: () => {} },
