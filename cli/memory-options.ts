@@ -17,7 +17,7 @@ import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
-import { MOST_CONFIG_BYTES, readGivenFile } from "../engine/given-file.ts";
+import { readGivenFile } from "../engine/given-file.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
 
@@ -124,7 +124,7 @@ type Section = Readonly<Record<string, unknown>>;
 async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings | undefined> {
   const { env, keyPath } = opening;
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
-  const read = await readGivenFile(path, MOST_CONFIG_BYTES);
+  const read = await readGivenFile(path);
   if ("isMissing" in read && read.isMissing) return undefined;
   try {
     if (!("text" in read)) throw new TypeError(read.problem);

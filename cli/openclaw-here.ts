@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { findStorage } from "../app/storage-location.ts";
 import { type OpenClawPlace, openClawPlace } from "../app/traces/openclaw-place.ts";
 import type { CommandContext } from "../commands/command-line.ts";
-import { MOST_CONFIG_BYTES, readGivenFile } from "../engine/given-file.ts";
+import { readGivenFile } from "../engine/given-file.ts";
 
 /** Never rejects. */
 export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Promise<OpenClawPlace> {
@@ -11,7 +11,7 @@ export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Pr
   const stateDir = dirname(findStorage({ env, homeDir }).keyPath);
   const around = { stateDir, env, homeDir: env.HOME ?? homeDir };
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(stateDir, "openclaw.json");
-  const read = await readGivenFile(path, MOST_CONFIG_BYTES);
+  const read = await readGivenFile(path);
   try {
     if (!("text" in read)) throw new TypeError(read.problem);
     const { default: json5 } = await import("json5"); // few commands need it

@@ -78,7 +78,7 @@ function withoutWhatWasTyped(code: string, said: string): string {
     }
     case "commander.unknownCommand": {
       const name = /^unknown command '([a-z][a-z-]{1,30})'/.exec(said)?.[1];
-      const meant = name === undefined ? undefined : MEANT_BY.get(name);
+      const meant = name && Object.hasOwn(MEANT_BY, name) ? MEANT_BY[name] : undefined;
       const hint = meant === undefined ? suggestion(said) : ` (did you mean ${meant}?)`;
       return `There is no such command${name === undefined ? "" : `: '${name}'`}${hint}.`;
     }
@@ -101,14 +101,12 @@ function withoutWhatWasTyped(code: string, said: string): string {
 }
 
 /** Common guesses at command names; commander itself suggests similar spellings. */
-const MEANT_BY: ReadonlyMap<string, string> = new Map(
-  Object.entries<string>({
-    ...{ remember: "store", save: "store", set: "store", put: "store", new: "store" },
-    ...{ show: "get", cat: "get", read: "get", find: "search", query: "search", recall: "search" },
-    ...{ remove: "forget", delete: "forget", del: "forget", clear: "forget", update: "edit", change: "edit" },
-    ...{ check: "doctor", info: "status", log: "history", revert: "undo", dump: "export", load: "import" },
-  }),
-);
+const MEANT_BY: Readonly<Record<string, string>> = {
+  ...{ remember: "store", save: "store", set: "store", put: "store", new: "store" },
+  ...{ show: "get", cat: "get", read: "get", find: "search", query: "search", recall: "search" },
+  ...{ remove: "forget", delete: "forget", del: "forget", clear: "forget", update: "edit", change: "edit" },
+  ...{ check: "doctor", info: "status", log: "history", revert: "undo", dump: "export", load: "import" },
+};
 
 function suggestion(said: string): string {
   const name = /\(Did you mean (?:one of )?([a-z, -]+)\?\)$/.exec(said)?.[1];

@@ -10,8 +10,8 @@ import { type FileHandle, open, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCodeOf } from "./errors.ts";
 
-/** For OpenClaw's configuration. */
-export const MOST_CONFIG_BYTES = 16 * 1_024 * 1_024;
+/** Of a file that has no limit of its own, such as OpenClaw's configuration. */
+const MOST_BYTES = 16 * 1_024 * 1_024;
 
 /** `problem` follows the path in a message. */
 export type GivenFile =
@@ -19,7 +19,7 @@ export type GivenFile =
   | { readonly problem: string; readonly isMissing?: boolean };
 
 /** The text of a UTF-8 file of at most this many bytes. */
-export async function readGivenFile(path: string, mostBytes: number): Promise<GivenFile> {
+export async function readGivenFile(path: string, mostBytes = MOST_BYTES): Promise<GivenFile> {
   let file: FileHandle | undefined;
   try {
     // Without O_NONBLOCK, opening a named pipe would wait for a writer.

@@ -78,11 +78,8 @@ async function sslOf({
   };
 }
 
-/** A system's whole list takes a quarter of it. */
-const MOST_CERTIFICATE_BYTES = 1_024 * 1_024;
-
 async function certificatesIn(path: string): Promise<string> {
-  const read = await readGivenFile(path, MOST_CERTIFICATE_BYTES);
+  const read = await readGivenFile(path);
   if ("text" in read) return read.text;
   throw invalidField("sslrootcert", `names ${path}, which ${read.problem}`);
 }

@@ -170,14 +170,12 @@ function countOf(name: string, text: string | undefined, least: number, most: nu
   throw refuse(`has a ${name} that is not a whole number from ${least} to ${most}`);
 }
 
-const MOST_SERVICE_BYTES = 1_024 * 1_024;
-
 /** In libpq's order: PGSERVICEFILE, ~/.pg_service.conf, the system's file. */
 async function serviceNamed(name: string, { env, homeDir }: AddressOptions): Promise<Settings> {
   const file = env.PGSERVICEFILE ?? join(homeDir, ".pg_service.conf");
   const system = join(env.PGSYSCONFDIR ?? "/etc/postgresql-common", "pg_service.conf");
   for (const path of [file, system]) {
-    const read = await readGivenFile(path, MOST_SERVICE_BYTES);
+    const read = await readGivenFile(path);
     const section = "text" in read ? sectionOf(read.text, name) : undefined;
     if (section !== undefined) return section;
   }

@@ -115,14 +115,12 @@ export const OVERRIDE_MARK = "# Written by helmdeck-memory's install.sh";
 
 const LABEL = "com.docker.compose";
 /** The file names that compose finds by default, each with its override file. */
-const PROJECT_FILES: ReadonlyMap<string, string> = new Map(
-  Object.entries<string>({
-    "compose.yaml": "compose.override.yaml",
-    "compose.yml": "compose.override.yml",
-    "docker-compose.yml": "docker-compose.override.yml",
-    "docker-compose.yaml": "docker-compose.override.yaml",
-  }),
-);
+const PROJECT_FILES = new Map<string, string>([
+  ["compose.yaml", "compose.override.yaml"],
+  ["compose.yml", "compose.override.yml"],
+  ["docker-compose.yml", "docker-compose.override.yml"],
+  ["docker-compose.yaml", "docker-compose.override.yaml"],
+]);
 
 /** Inspects how OpenClaw's container is attached to the network, and how its compose project can keep it attached. */
 export async function inspectAttachment(

@@ -1,10 +1,10 @@
 /** Loads all pipelines of a server: the shipped ones and those in the operator's folder. Each is checked when loaded. */
-import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Document, isAlias, isNode, LineCounter, parseDocument, visit, type YAMLError } from "yaml";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { readGivenFile } from "../../engine/given-file.ts";
 import type { Pipeline } from "./pipeline-contract.ts";
 import { checkDefinition, type DefinitionProblem } from "./pipeline-definition.ts";
 import { type PipelineFile, shippedPipelineFiles } from "./shipped/shipped-pipelines.ts";
@@ -40,25 +40,14 @@ async function filesIn(folder: string): Promise<readonly PipelineFile[]> {
     .map(({ name }) => name);
   if (names.length > MOST_FILES)
     throw refuse(folder, `has ${names.length} pipelines; the limit is ${MOST_FILES}`);
-  return Promise.all(names.sort().map((name) => readBounded(join(folder, name))));
-}
-
-/** Reads at most one byte over the limit. Never waits for a pipe or a device. */
-async function readBounded(path: string): Promise<PipelineFile> {
-  try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (!(await file.stat()).isFile()) throw refuse(path, "is not a regular file");
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(PIPELINE_FILE_BYTES + 1));
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, bytesRead));
-      return { name: path, text };
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (error instanceof HelmdeckError) throw error;
-    throw refuse(path, "cannot be read as UTF-8 text", error);
-  }
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const path = join(folder, name);
+      const read = await readGivenFile(path, PIPELINE_FILE_BYTES);
+      if ("problem" in read) throw refuse(path, read.problem);
+      return { name: path, text: read.text };
+    }),
+  );
 }
 
 function refuse(path: string, rule: string, cause?: unknown): HelmdeckError {

@@ -112,25 +112,23 @@ function leftOutLink(context: PageContext, key: string, path: string): Html {
 
 type Parts = NonNullable<RecallHit["parts"]>;
 
-const NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries<string>({
-    coverage: "Share of the query's words found",
-    synonyms: "Share of the query's words with a synonym found",
-    bm25: "Frequency and rarity of the words",
-    proximity: "How close together the words are",
-    context: "Query words in neighbouring facts",
-    nearness: "Semantic similarity (z-score)",
-    unknown: "Share of words not in this memory",
-    unknownNames: "Share of names and numbers not in this memory",
-    fewWords: "None or only one of several words found",
-    lacking: "Lacks whom or what the query asks about",
-    otherNoun: "Lacks the noun after “what” or “which”",
-    otherMatter: "Has only the person or thing of the query",
-    ofAsker: "Is about its writer, who asks about themselves",
-    lead: "How far ahead of the others it is",
-    isNamed: "Named by its key or path",
-  }),
-);
+const NAMES: Readonly<Record<string, string>> = {
+  coverage: "Share of the query's words found",
+  synonyms: "Share of the query's words with a synonym found",
+  bm25: "Frequency and rarity of the words",
+  proximity: "How close together the words are",
+  context: "Query words in neighbouring facts",
+  nearness: "Semantic similarity (z-score)",
+  unknown: "Share of words not in this memory",
+  unknownNames: "Share of names and numbers not in this memory",
+  fewWords: "None or only one of several words found",
+  lacking: "Lacks whom or what the query asks about",
+  otherNoun: "Lacks the noun after “what” or “which”",
+  otherMatter: "Has only the person or thing of the query",
+  ofAsker: "Is about its writer, who asks about themselves",
+  lead: "How far ahead of the others it is",
+  isNamed: "Named by its key or path",
+};
 
 /**
  * Explains a hit: its features in words, and in numbers.
@@ -185,7 +183,7 @@ function partsTable(parts: Parts): Html {
 <thead><tr><th scope="col">Feature</th><th scope="col" class="n">Value</th><th scope="col" class="n">Weight</th><th scope="col" class="n">Counts</th></tr></thead>
 <tbody>${rows.map(
     ([name, { value, weight }]) =>
-      html`<tr><th scope="row">${NAMES.get(name) ?? line(name)}</th><td class="n">${value.toFixed(2)}</td><td class="n">${weight}</td><td class="n">${(value * weight).toFixed(2)}</td></tr>`,
+      html`<tr><th scope="row">${Object.hasOwn(NAMES, name) ? NAMES[name] : line(name)}</th><td class="n">${value.toFixed(2)}</td><td class="n">${weight}</td><td class="n">${(value * weight).toFixed(2)}</td></tr>`,
   )}</tbody></table></div>`;
 }
 

@@ -6,14 +6,12 @@ import { jsonOf } from "../../../engine/json.ts";
 import { IMPORT_FORMATS, type ImportFormat } from "./names.ts";
 
 /** Notes that agents keep under these names. */
-const NOTES: ReadonlyMap<string, ImportFormat> = new Map(
-  Object.entries<ImportFormat>({
-    "MEMORY.md": "openclaw",
-    "USER.md": "openclaw",
-    "CLAUDE.md": "markdown",
-    "AGENTS.md": "markdown",
-  }),
-);
+const NOTES = new Map<string, ImportFormat>([
+  ["MEMORY.md", "openclaw"],
+  ["USER.md", "openclaw"],
+  ["CLAUDE.md", "markdown"],
+  ["AGENTS.md", "markdown"],
+]);
 
 /** The format when none is given: that of notes known by name, else our own. Throws `invalid_input` if the names do not tell. */
 export function guessFormat(names: readonly string[]): ImportFormat {

@@ -32,14 +32,7 @@ const FURTHER_PAGES = "further pages of mem0's response, which are not in the fi
 const OWNERS = ["user_id", "agent_id", "app_id", "run_id"] as const;
 
 /** Names in the TypeScript library. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
-  Object.entries<string>({
-    createdAt: "created_at",
-    updatedAt: "updated_at",
-    expirationDate: "expiration_date",
-    ...{ userId: "user_id", agentId: "agent_id", appId: "app_id", runId: "run_id" },
-  }),
-);
+const OTHER_NAMES = new Set("createdAt updatedAt expirationDate userId agentId appId runId".split(" "));
 
 const text = z.optional(z.nullable(z.string()));
 const memory = z.looseObject({
@@ -162,8 +155,9 @@ function tagsOf(found: Memory, categories: readonly string[]): readonly string[]
 
 function inSnakeCase(given: unknown): unknown {
   if (typeof given !== "object" || given === null) return given;
+  const ours = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [OTHER_NAMES.get(name) ?? name, value]),
+    Object.entries(given).map(([name, value]) => [OTHER_NAMES.has(name) ? ours(name) : name, value]),
   );
 }
 
