@@ -16,7 +16,7 @@ ENV NODE_ENV=production \
     OPENCLAW_STATE_DIR=/data
 WORKDIR /app
 COPY --from=build /build/LICENSE /build/dist/THIRD_PARTY_NOTICES.md ./
-COPY --from=build /build/dist/helmdeck-memory.mjs /build/dist/cli.mjs /build/dist/model-process.mjs ./dist/
+COPY --from=build /build/dist/helmdeck-memory.mjs /build/dist/cli.mjs /build/dist/model-process.mjs /build/dist/notes-thread.mjs ./dist/
 COPY --from=build /build/dist/chunks ./dist/chunks
 # Everything else is in the bundle; these packages have native binaries, and the built-in model.
 COPY --from=build /build/node_modules/better-sqlite3 ./node_modules/better-sqlite3

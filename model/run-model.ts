@@ -6,10 +6,10 @@
  * can be told to keep little (docs/decisions/0063-the-built-in-model-is-a-process.md).
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type BirpcReturn, createBirpc } from "birpc";
 import { HelmdeckError } from "../engine/errors.ts";
+import { fileOfBuild } from "../engine/file-of-build.ts";
 import { type Backoff, backgroundTimer, type Clock, pauseAfter } from "../engine/timing.ts";
 import { type FoundModel, MODEL_FILES } from "./artefact.ts";
 import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
@@ -177,7 +177,8 @@ export class BuiltInModel {
     if (!found.ok)
       throw new HelmdeckError(found.why === "changed" ? "model_changed" : "model_missing", found.problem);
     if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
-    const { program = processFile(), nodeOptions = [] } = this.#options;
+    const { program = fileURLToPath(fileOfBuild("model-process", import.meta.url)), nodeOptions = [] } =
+      this.#options;
     const child = forkModel(program, found.folder, nodeOptions);
     const rpc = createBirpc<ModelFunctions, object>(
       {},
@@ -212,15 +213,6 @@ function forkModel(program: string, folder: string, nodeOptions: readonly string
   } catch {
     throw new HelmdeckError("embeddings_unavailable", `${WHO}'s process cannot be started.`);
   }
-}
-
-/** Of the same build: beside this file, or beside the folder of chunks that this file is in. */
-function processFile(): string {
-  const extension = /\.\w+$/.exec(import.meta.url)?.[0] ?? ".js";
-  const [beside, above] = ["./", "../"].map((folder) =>
-    fileURLToPath(new URL(`${folder}model-process${extension}`, import.meta.url)),
-  );
-  return beside !== undefined && existsSync(beside) ? beside : String(above);
 }
 
 function keepAlive(child: ChildProcess, isWaiting: boolean): void {

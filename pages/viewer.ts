@@ -17,7 +17,7 @@ export interface Viewer {
   /** Absent: this person does not run the server, so the storage location and its problems are not shown. */
   readonly doctor?: () => Promise<DoctorReport>;
   /** In how many of OpenClaw's notes stands what a scope covers. Absent for whoever does not run the server. */
-  readonly notesHolding?: (scope: string) => Promise<NotesCount>;
+  readonly notesHolding?: (scope: string) => Promise<NotesCount | undefined>;
   /** What memory did unasked for this subject, newest first. Absent in every process but OpenClaw's gateway, which alone knows. */
   readonly unasked?: () => readonly UnaskedTurn[];
 }

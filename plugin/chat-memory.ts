@@ -180,13 +180,13 @@ async function previewText(
   ].join("\n");
 }
 
-function forgottenText(forgotten: Forgotten, inNotes: NotesCount): string {
+function forgottenText(forgotten: Forgotten, inNotes: NotesCount | undefined): string {
   const { scope, deleted, former = 0, erased } = forgotten;
   if (deleted + former === 0) return newerText(forgotten) ?? missText(forgotten);
   return [
     `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
     ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
-    alsoInNotes(inNotes),
+    inNotes && alsoInNotes(inNotes),
     newerText(forgotten),
   ]
     .filter((part) => part !== undefined)

@@ -9,6 +9,7 @@ import { notThere } from "../app/remote/helmdeck/helmdeck-texts.ts";
 import { type RemoteMemory, remoteMemory } from "../app/remote/remote-memory.ts";
 import { startHelmdeckWorker } from "../app/worker/helmdeck-client.ts";
 import type { RecallMode } from "../engine/answer-limits.ts";
+import { fileOfBuild } from "../engine/file-of-build.ts";
 import type { HelmdeckSourceConfig } from "./config.ts";
 import { helmdeckTokens } from "./helmdeck-tokens.ts";
 import type { HostConfig } from "./openclaw-api.ts";
@@ -43,11 +44,6 @@ function startWorker(source: HelmdeckSourceConfig, recall: RecallMode, hostConfi
     (field) => `source.${field} in the plugin's configuration`,
   );
   const { agents, tokenOf } = helmdeckTokens(source, hostConfig);
-  return startHelmdeckWorker({ workerUrl: workerUrl(), start: { address, agents, recall }, tokenOf });
-}
-
-/** The worker of the same build is in this module's folder. */
-function workerUrl(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new URL(isSource ? "./helmdeck-worker.ts" : "./helmdeck-worker.js", import.meta.url);
+  const workerUrl = fileOfBuild("helmdeck-worker", import.meta.url);
+  return startHelmdeckWorker({ workerUrl, start: { address, agents, recall }, tokenOf });
 }

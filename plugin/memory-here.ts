@@ -1,5 +1,6 @@
 /** The memory on this host, in a worker thread. Loaded only by processes that open memory. */
 import { startWorkerMemory } from "../app/worker/worker-client.ts";
+import { fileOfBuild } from "../engine/file-of-build.ts";
 import type { PluginConfig } from "./config.ts";
 import { memorySettings } from "./memory-settings.ts";
 import type { HostApi, HostConfig } from "./openclaw-api.ts";
@@ -10,11 +11,7 @@ export { memorySettings } from "./memory-settings.ts";
 /** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear at the first call. */
 export async function startHere(api: HostApi, config: PluginConfig, hostConfig: HostConfig): Promise<Lease> {
   const settings = await memorySettings(api, config, hostConfig);
-  return leaseMemory(settings, () => startWorkerMemory({ ...settings, workerUrl: workerUrl() }));
-}
-
-/** The worker in this module's folder: of the same build, even after an upgrade replaced the installed files. */
-function workerUrl(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return new URL(isSource ? "./worker.ts" : "./worker.js", import.meta.url);
+  // Of the same build, even after an upgrade replaced the installed files.
+  const workerUrl = fileOfBuild("worker", import.meta.url);
+  return leaseMemory(settings, () => startWorkerMemory({ ...settings, workerUrl }));
 }

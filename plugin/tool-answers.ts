@@ -166,25 +166,25 @@ async function inNotes(
 function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes?: NotesCount): ToolResult {
   const { deleted, former = 0 } = forgotten;
   const isDone = deleted + former > 0;
-  const newer = newerText(forgotten);
-  const also = isDone && inNotes !== undefined ? alsoInNotes(inNotes) : undefined;
-  const story = isDone ? forgetStory(forgotten, preview) : missStory(forgotten);
-  const parts = [story, newer, also].filter((part) => part !== undefined);
-  return answer(parts.join(" "), { ...toWire(forgotten), ...(also && { also_in_notes: inNotes?.count }) });
+  const counted = isDone ? inNotes : undefined;
+  const story = isDone ? forgetStory(forgotten) : missStory(forgotten);
+  const parts = [story, newerText(forgotten), counted && alsoInNotes(counted)];
+  // The quotation comes last: what followed it could be taken for stored text, and stored text for ours.
+  const told = [parts.filter((part) => part !== undefined).join(" "), ...quoted(isDone ? preview : [])].join(
+    "\n",
+  );
+  return answer(told, {
+    ...toWire(forgotten),
+    ...(counted?.isComplete && { also_in_notes: counted.count }),
+  });
 }
 
-function forgetStory(
-  { scope, deleted, former = 0, dryRun, erased, revision }: Forgotten,
-  preview: readonly string[],
-): string {
+function forgetStory({ scope, deleted, former = 0, dryRun, erased, revision }: Forgotten): string {
   const entries = deleted === 1 ? "1 entry" : `${deleted} entries`;
   const count = former === 0 ? entries : `${entries} and ${former} former values of other facts`;
-  const shown = lineOf(scope) ?? "";
+  const shown = quotedKey(lineOf(scope) ?? "");
   if (dryRun)
-    return [
-      `${count} would be forgotten for ${shown}. Nothing was changed.${revision === undefined ? "" : ` To forget exactly these, give up_to ${revision}.`}`,
-      ...quoted(preview),
-    ].join("\n");
+    return `${count} would be forgotten for ${shown}. Nothing was changed.${revision === undefined ? "" : ` To forget exactly these, give up_to ${revision}.`}`;
   const pending =
     erased === "pending" ? " The encrypted bytes are erased from the database file shortly." : "";
   return `Forgot ${count} for ${shown}.${pending}`;
@@ -203,7 +203,7 @@ function missStory(forgotten: Forgotten): string {
   if (forgotten.newer !== undefined) return `Nothing ${outcome} forgotten.`;
   const near = similarKeysText(forgotten);
   const hint = near ?? `${MY_MEMORY_PATH} lists what is stored.`;
-  return `Nothing matched ${lineOf(forgotten.scope) ?? ""}, so nothing ${outcome} forgotten. ${hint}`;
+  return `Nothing matched ${quotedKey(lineOf(forgotten.scope) ?? "")}, so nothing ${outcome} forgotten. ${hint}`;
 }
 
 function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {

@@ -45,7 +45,11 @@ function fieldsOf(value: unknown): Fields {
 }
 
 function lastSegment(repository: unknown): unknown {
-  return typeof repository === "string" ? repository.trim().replace(/\/+$/, "").split("/").at(-1) : undefined;
+  if (typeof repository !== "string") return undefined;
+  return repository
+    .trim()
+    .split("/")
+    .findLast((segment) => segment !== "");
 }
 
 function slugOf(text: unknown): string | undefined {
@@ -78,7 +82,7 @@ export function repositoryNameIn(address: string): string | undefined {
   const [path = ""] = address.trim().split(/[?#]/, 1);
   const last =
     path
-      .replace(/[/\\]+$/, "")
+      .replace(/(?<![/\\])[/\\]+$/, "")
       .split(/[/\\:]/)
       .at(-1) ?? "";
   const name = last.replace(/\.git$/, "");

@@ -127,7 +127,7 @@ export function similarKeysText({ near = [] }: Pick<Forgotten, "near">): string 
 export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefined {
   if (newer === undefined) return undefined;
   const { count, keys } = newer;
-  const named = keys.map((key) => harmlessLine(key)).join(", ");
+  const named = keys.map((key) => quotedKey(key)).join(", ");
   const more = count > keys.length ? `, and ${count - keys.length} more` : "";
   const stay = count === 1 ? "1 entry stays: it was" : `${count} entries stay: they were`;
   return `${stay} stored or changed after the preview (${named}${more}).`;

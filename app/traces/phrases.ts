@@ -5,13 +5,11 @@
  * the escapes of JSON, so a sentence is found in a list item, in a wrapped paragraph and in a transcript. Phrases without two words
  * that mean something are left out: they stand everywhere. The same said in other words is not found.
  */
-import { makeSlices } from "../../engine/timing.ts";
+import { normalForm } from "../../engine/compare-text.ts";
 import { commonnessOf, FUNCTION_WORD } from "../../recall/analysis/commonness.ts";
 
 /** Words of the longest phrase. */
 const WINDOW = 5;
-/** Words that are looked at without a pause. */
-const STEP_WORDS = 500;
 /** Of a shorter phrase, in letters and digits. */
 const FEWEST_CHARACTERS = 8;
 /** Of a single word with a digit, such as a number on a card. */
@@ -27,7 +25,8 @@ const TOKEN =
 /** A character of a script without spaces says as much as two letters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/v;
 const SENTENCE_END = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+/u;
-const ESCAPE = /\\+(?:u([0-9a-fA-F]{4})|[nrtbf"'/])/g;
+/** Begins at the first of its backslashes: at each of a long run it would be looked for to the end of the run. */
+const ESCAPE = /(?<!\\)\\+(?:u([0-9a-fA-F]{4})|[nrtbf"'/])/g;
 /** Soft hyphens, joiners and the like. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}--\p{M}]/gv;
 /** What stands between the words of a sentence, or inside of one: the target of a link, a tag, a comment, emphasis. */
@@ -42,15 +41,12 @@ export class Phrases {
   /** The phrases of stored values: all that are telling. */
   static ofValues(values: Iterable<string>): Phrases {
     const phrases = new Phrases();
-    phrases.#addValues(values).toArray();
-    return phrases;
-  }
-
-  /** The same, for a thread that must not be blocked: a value can have ten thousands of words. */
-  static async ofValuesInSlices(values: Iterable<string>): Promise<Phrases> {
-    const phrases = new Phrases();
-    const pause = makeSlices();
-    for (const _ of phrases.#addValues(values)) await pause();
+    for (const value of values) {
+      const added = [value, ...value.split(SENTENCE_END)].map((text) =>
+        phrases.#addWindows(wordsOf(text), isTelling),
+      );
+      if (!added.includes(true)) phrases.#leftOut += 1;
+    }
     return phrases;
   }
 
@@ -84,23 +80,6 @@ export class Phrases {
     reader.read(text);
     reader.end();
     return reader.lines.size > 0;
-  }
-
-  /** In short steps. */
-  *#addValues(values: Iterable<string>): Generator<void> {
-    for (const value of values) {
-      let isAdded = false;
-      for (const text of [value, ...value.split(SENTENCE_END)]) {
-        const words = wordsOf(text);
-        for (let start = 0; start < words.length; start += STEP_WORDS) {
-          // A step ends with the beginnings of its last windows; a text of several steps has no shorter ones.
-          const step = words.slice(start, start + STEP_WORDS + WINDOW - 1);
-          if (start === 0 || step.length >= WINDOW) isAdded = this.#addWindows(step, isTelling) || isAdded;
-          yield;
-        }
-      }
-      if (!isAdded) this.#leftOut += 1;
-    }
   }
 
   /** Whether one was added. */
@@ -212,7 +191,7 @@ function wordsOf(text: string): readonly string[] {
 /** Without the escapes of JSON, however often they were escaped again, and without characters that nobody sees. */
 function plain(text: string): string {
   const unescaped = text.includes("\\") ? text.replace(ESCAPE, (_, hex?: string) => unescapedOf(hex)) : text;
-  return unescaped.normalize("NFKC").replace(INVISIBLE, "");
+  return normalForm(unescaped, "NFKC").replace(INVISIBLE, "");
 }
 
 /** A line end that is written as an escape begins no line of the file. */

@@ -1,4 +1,5 @@
 /** Suggests existing keys for a text that matched none. */
+import { normalForm } from "../compare-text.ts";
 import { citedPath, PATH_PREFIX, parsePath, withoutLines } from "../projections/paths.ts";
 
 /** The most suggestions in an answer. */
@@ -54,8 +55,7 @@ function tailOf(docid: string): string {
 
 /** Normalizes a text: drops case, quotes, invisible letters, Unicode forms and the kind of separator. */
 function formOf(text: string): string {
-  return text
-    .normalize("NFKC")
+  return normalForm(text, "NFKC")
     .toLowerCase()
     .replaceAll(/[\p{Cf}"'`]/gu, "")
     .replaceAll(/[\s_.:/\\-]+/gu, "/")

@@ -1,4 +1,5 @@
 /** Splits text into words for index and query; identifiers are kept whole and also split. */
+import { normalForm } from "../../engine/compare-text.ts";
 
 /** Letters and digits, joined by the characters of paths, URLs, keys and times. */
 const RUN = /[\p{L}\p{N}\p{M}]+(?:[-_./:@#'’=+&%?\\~]{1,3}[\p{L}\p{N}\p{M}]+)*(?:\+\+|#)?/gu;
@@ -141,8 +142,8 @@ const LIGATURE = /[ßæœøłđı]/gu;
  */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  const lower = text.normalize("NFKC").toLowerCase();
-  return lower
+  return normalForm(text, "NFKC")
+    .toLowerCase()
     .normalize("NFD")
     .replace(ACCENTS, "")
     .normalize("NFC")
@@ -159,7 +160,7 @@ const NO_UMLAUT = /^(?:(?![aou]e)[a-z])*$/i;
  */
 export function umlautSpellings(word: string): readonly string[] {
   if (NO_UMLAUT.test(word)) return NO_PARTS;
-  const lower = word.normalize("NFKC").toLowerCase();
+  const lower = normalForm(word, "NFKC").toLowerCase();
   const own = fold(lower);
   const spellings = [fold(lower.replace(UMLAUT, (letter) => `${fold(letter)}e`)), own.replace(DIGRAPH, "$1")];
   return [...new Set(spellings)].filter((spelling) => spelling !== own);

@@ -196,6 +196,7 @@ const ON_MAIN_THREAD = {
 const ELSEWHERE = {
   worker: "plugin/worker.ts",
   "helmdeck-worker": "plugin/helmdeck-worker.ts",
+  "notes-thread": "app/traces/notes-thread.ts",
   commands: "plugin/openclaw-commands.ts",
   "model-process": "model/model-process.ts",
 };
@@ -227,6 +228,7 @@ export async function buildCommandLine(outFolder: string): Promise<readonly stri
       here: "cli/here-main.ts",
       install: "install/installer-main.ts",
       "model-process": "model/model-process.ts",
+      "notes-thread": "app/traces/notes-thread.ts",
       ...LIBRARY,
     },
     outdir: outFolder,

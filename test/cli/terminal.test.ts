@@ -127,7 +127,7 @@ describe("forget on a terminal", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Deleted 1 entry/);
     expect(stderr).toContain(
-      "2 entries stay: they were stored or changed after the preview (doomed/c, doomed/a).\n",
+      '2 entries stay: they were stored or changed after the preview ("doomed/c", "doomed/a").\n',
     );
     expect(await keysLeft()).toEqual(["doomed/a", "doomed/c"]);
     await piped(["forget", "category:doomed", "--yes"]);

@@ -75,7 +75,7 @@ export async function makeOpenClawImage(engine: Engine): Promise<void> {
 /** The image that compose.engine.yml builds, made without its Dockerfile, which would fetch Node from a registry. */
 export async function makeMemoryImage(engine: Engine): Promise<void> {
   await withTree(async (tree) => {
-    for (const name of ["helmdeck-memory.mjs", "cli.mjs", "model-process.mjs", "chunks"])
+    for (const name of ["helmdeck-memory.mjs", "cli.mjs", "model-process.mjs", "notes-thread.mjs", "chunks"])
       cpSync(join(DIST, name), join(tree, "app", "dist", name), { recursive: true });
     const library = join("node_modules", "better-sqlite3");
     cpSync(join(root, library), join(tree, "app", library), {

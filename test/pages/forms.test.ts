@@ -498,7 +498,7 @@ describe("forgetting", () => {
 
   test.each([
     [`key:${KEY}`, /^Nothing was forgotten .* 1 entry stays: it was stored or changed after the preview/],
-    ["category:team", /1 entry stays: it was stored or changed after the preview \(more\)/],
+    ["category:team", /1 entry stays: it was stored or changed after the preview \("more"\)/],
     ["tools", /^Forgot 1 entry .* 1 entry stays: it was stored or changed after the preview/],
   ])("%s forgets nothing that was stored after the preview, and names it", async (scope, told) => {
     const rig = await rigWithFact();

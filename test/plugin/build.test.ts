@@ -48,6 +48,7 @@ describe("the plugin's package", () => {
         "here.js",
         "index.js",
         "model-process.js",
+        "notes-thread.js",
         "openclaw.plugin.json",
         "package.json",
         "pages.js",

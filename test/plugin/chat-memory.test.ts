@@ -197,11 +197,11 @@ describe("/forget", () => {
     await type("forget", "category:user_facts");
     await inTurn(["late", "style"], (key) => memory.storeFact("main", { key, value: `Stored late: ${key}` }));
     expect(await type("forget", "category:user_facts --yes 4")).toBe(
-      "Forgot category:user_facts: 2 entries, for good. 2 entries stay: they were stored or changed after the preview (late, style).",
+      'Forgot category:user_facts: 2 entries, for good. 2 entries stay: they were stored or changed after the preview ("late", "style").',
     );
     expect(await keysOf(memory)).toEqual(["lamp", "late", "style"]);
     expect(await type("forget", "category:user_facts --yes 4")).toBe(
-      "2 entries stay: they were stored or changed after the preview (late, style).",
+      '2 entries stay: they were stored or changed after the preview ("late", "style").',
     );
   });
 

@@ -194,23 +194,26 @@ function withoutBlanksBehind(text: string): string {
 
 /** Keeps comments within code, between equal runs of backticks. */
 function withoutComments(text: string): string {
+  const marks = [...text.matchAll(/`+|<!--|-->/g)];
+  const ends = endsOf(marks.map(([mark]) => mark));
   let kept = "";
   let at = 0;
-  const marks = /`+|<!--/g;
-  const unclosed = new Set<string>();
-  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    const [begin] = mark;
-    const end = begin === "<!--" ? "-->" : begin;
-    const close = unclosed.has(end) ? -1 : text.indexOf(end, marks.lastIndex);
-    if (close === -1) {
-      unclosed.add(end);
-      continue;
-    }
-    if (begin === "<!--") {
-      kept += withoutBlanksBehind(text.slice(at, mark.index));
-      at = close + end.length;
-    }
-    marks.lastIndex = close + end.length;
+  for (let n = 0; n < marks.length; n = (ends[n] ?? n) + 1) {
+    const [begin, end] = [marks[n], marks[ends[n] ?? -1]];
+    if (begin?.[0] !== "<!--" || end === undefined) continue;
+    kept += withoutBlanksBehind(text.slice(at, begin.index));
+    at = end.index + end[0].length;
   }
   return (kept + text.slice(at)).trim();
+}
+
+/** For each mark, which one ends what it begins. Found backwards: to look ahead from each would be quadratic. */
+function endsOf(marks: readonly string[]): readonly (number | undefined)[] {
+  const next = new Map<string, number>();
+  const ends = marks.toReversed().map((mark, fromEnd) => {
+    const end = mark === "-->" ? undefined : next.get(mark === "<!--" ? "-->" : mark);
+    next.set(mark, marks.length - 1 - fromEnd);
+    return end;
+  });
+  return ends.reverse();
 }

@@ -1,5 +1,6 @@
 /** Makes keys of notes from names and first words: the same text gives the same key in each import. Several notes may get one key. */
 import { createHash } from "node:crypto";
+import { normalForm } from "../../../engine/compare-text.ts";
 
 /** In bytes of UTF-8: six headings, the file's name and the words together fit into a key. */
 const PART_BYTES = 48;
@@ -21,8 +22,7 @@ const TASK = /^\[[ xX]\]\s+/;
 
 /** A name as part of a key; empty when it has no letter or digit. */
 export function slugOf(text: string, mostBytes = PART_BYTES): string {
-  const words = text
-    .normalize("NFC")
+  const words = normalForm(text.slice(0, NAMED_BY), "NFC")
     .replace(INVISIBLE, "")
     .toLowerCase()
     .replace(SENTENCE_END, " ")

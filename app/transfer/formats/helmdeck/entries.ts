@@ -8,6 +8,7 @@ import {
   parseAuditEntry,
   requireUnixNs,
 } from "../../../../engine/audit/audit-entries.ts";
+import { normalForm } from "../../../../engine/compare-text.ts";
 import { HelmdeckError, invalidField } from "../../../../engine/errors.ts";
 import {
   FACT_LIMITS,
@@ -104,8 +105,7 @@ export function categoryOf(given: string): { readonly category: string; readonly
 }
 
 function likeCategory(given: string): string {
-  const slug = given
-    .normalize("NFKD")
+  const slug = normalForm(given, "NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9_.-]+/g, "-")
