@@ -19,9 +19,8 @@ export async function decidePin(
   { tool, params, context }: ToolCall,
   { access, policy }: DecisionParts,
 ): Promise<Decision | undefined> {
-  if (fieldOf(params, "pinned") === false) return undefined;
-  const key = fieldOf(params, "key");
-  if (typeof key !== "string") return undefined; // the tool refuses it
+  if (params.pinned === false) return undefined;
+  const key = String(params.key);
   const shown = harmlessLine(key).trim();
   if (!canAsk(context)) {
     return block(
@@ -44,7 +43,7 @@ export async function decidePin(
       shown,
       `It would stand in every prompt of ${verdict.agentId}, for a year at most: ${quotedKey(fact.key)}\n${quotedText(fact.value, MOST_SHOWN)}`,
     ),
-    ...(revision !== undefined && { params: { ...Object(params), if_revision: revision } }),
+    ...(revision !== undefined && { params: { ...params, if_revision: revision } }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The tools with which an agent stores a fact, forgets by scope, reads former values and pins. What a call does is loaded on demand. */
+import type { JsonSchema } from "../app/wire/arguments.ts";
 import {
   HISTORY_DESCRIPTION,
   PIN_DESCRIPTION,
@@ -35,7 +36,7 @@ const FORGET_DESCRIPTION =
   " a scope covers. For a scope wider than one entry, OpenClaw asks the user first; if nobody can be" +
   " asked, tell them to run: openclaw helmdeck forget <scope>";
 
-const FORGET_PARAMETERS = {
+export const FORGET_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["scope"],
@@ -52,7 +53,6 @@ const FORGET_PARAMETERS = {
 
 const HISTORY_PARAMETERS = {
   type: "object",
-  additionalProperties: false,
   required: ["key"],
   properties: {
     key: {
@@ -63,7 +63,7 @@ const HISTORY_PARAMETERS = {
   },
 } as const;
 
-const PIN_PARAMETERS = {
+export const PIN_PARAMETERS = {
   type: "object",
   additionalProperties: false,
   required: ["key"],
@@ -78,7 +78,7 @@ type MakeTool = (parts: ToolParts, context: ToolContext) => Tool;
 
 interface AgentTool extends Pick<Tool, "name" | "label" | "description"> {
   readonly call: keyof typeof TOOL_CALLS;
-  readonly parameters: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly parameters: JsonSchema;
 }
 
 /** Made for each run, because the host's context decides whose memory it is, not an argument. */
@@ -117,7 +117,7 @@ export const AGENT_TOOLS: Readonly<Record<string, MakeTool>> = {
 
 interface Asked {
   readonly name: keyof typeof TOOL_CALLS;
-  readonly schema: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly schema: JsonSchema;
   readonly params: unknown;
 }
 

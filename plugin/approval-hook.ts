@@ -2,9 +2,10 @@
  * The before_tool_call hook that asks a person before an agent forgets a whole group of entries, or pins a fact.
  *
  * A model can be misled by what it reads; forgetting cannot be undone, and a pinned text stands in every prompt. So any trouble
- * refuses the call: an unknown scope, a memory that does not answer in time, a bug. The host also refuses the call when a hook
- * throws. The code that decides is loaded only when an agent forgets or pins.
+ * refuses the call: an argument that the tool does not take, a memory that does not answer in time, a bug. The arguments are read
+ * once, as the tool reads them; what was judged replaces what was given. The host also refuses the call when a hook throws. The code that decides is loaded only when an agent forgets or pins.
  */
+import { FORGET_PARAMETERS, PIN_PARAMETERS } from "./agent-tools.ts";
 import { ToolFailure } from "./plugin-failure.ts";
 import { fieldOf } from "./unchecked.ts";
 import type { Decision, DecisionParts } from "./wide-forget.ts";
@@ -20,7 +21,7 @@ export interface ApprovalParts extends DecisionParts {
   readonly deadlineMs?: number;
 }
 
-/** Never rejects. Undefined: the call proceeds without a question. */
+/** Never rejects. Undefined: another tool. */
 export function makeApprovalHook(
   parts: ApprovalParts,
 ): (event: unknown, context: unknown) => Promise<Decision | undefined> {
@@ -31,10 +32,14 @@ export function makeApprovalHook(
     if (what === undefined) return undefined;
     const isPin = what.toLowerCase() === "pin";
     try {
-      const deciding = import("./on-demand.ts").then(({ decideForget, decidePin }) => {
-        const decide = isPin ? decidePin : decideForget;
-        return decide({ tool, params: fieldOf(event, "params"), context }, parts);
-      });
+      const deciding = import("./on-demand.ts").then(
+        async ({ decideForget, decidePin, requireArguments }) => {
+          const schema = isPin ? PIN_PARAMETERS : FORGET_PARAMETERS;
+          const params = requireArguments(schema, fieldOf(event, "params"));
+          const decision = await (isPin ? decidePin : decideForget)({ tool, params, context }, parts);
+          return decision !== undefined && "block" in decision ? decision : { params, ...decision };
+        },
+      );
       return await withinDeadline(parts.deadlineMs ?? DECIDED_WITHIN_MS, deciding);
     } catch (error) {
       return {

@@ -1,5 +1,6 @@
 /** Code that a gateway rarely needs, loaded on demand so that every OpenClaw process starts with less. */
 
+export { requireArguments } from "../app/wire/arguments.ts";
 export { findModel } from "../model/artefact.ts";
 export { decidePin } from "./agent-pin.ts";
 export { makeAuditHook } from "./audit-hook.ts";

@@ -5,6 +5,7 @@ import type {
   ForgetInput,
   Forgotten,
   FormerView,
+  HistoryInput,
   Memory,
   PinInput,
   StoredFact,
@@ -12,55 +13,48 @@ import type {
 import { alsoInNotes, forgetPreview, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
 import type { NotesCount } from "../app/traces/find-traces.ts";
-import { toWire } from "../app/wire/codec.ts";
+import { type JsonSchema, requireArguments } from "../app/wire/arguments.ts";
+import { fromWire, toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
-import { defined } from "../engine/defined.ts";
-import { invalidField } from "../engine/errors.ts";
 import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
 import { dateOf, dayOrTime, isKnownTime } from "../engine/rfc3339.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ToolResult } from "./openclaw-api.ts";
 
-/** Far above every limit of the facts policy, which reports the exact one. Keeps a 10 MB argument from reaching the worker. */
-const ARGUMENT_MAX_CHARS = 262_144;
-const MOST_TEXTS = 1_000;
-
 /** One call, for the caller that the host reports. */
 interface Called {
   readonly memory: Memory;
   readonly verdict: Admitted;
   readonly params: unknown;
-  /** The tool's JSON Schema. */
-  readonly schema: { readonly properties: Readonly<Record<string, unknown>> };
+  readonly schema: JsonSchema;
   /** The folder in which an agent keeps its notes; undefined if unknown. */
   readonly workspaceOf: ((agentId: string) => string | undefined) | undefined;
 }
 
 export const TOOL_CALLS = { store, forget, history, pin } as const;
 
-async function store({ memory, verdict, ...called }: Called): Promise<ToolResult> {
-  const params = argumentsFor(called);
-  return storeResult(await memory.storeFact(verdict.subject, factFrom(params), writerOf(verdict)));
+async function store({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
+  const fact = inputFrom<FactInput>(schema, params);
+  return storeResult(await memory.storeFact(verdict.subject, fact, writerOf(verdict)));
 }
 
 async function forget(called: Called): Promise<ToolResult> {
-  const { memory, verdict } = called;
-  const asked = forgetFrom(argumentsFor(called));
+  const { memory, verdict, schema, params } = called;
+  const asked = { dryRun: false, ...inputFrom<ForgetInput>(schema, params) };
   const noted = await inNotes(called, asked.scope);
   const forgotten = await memory.forget(verdict.subject, asked);
   const preview = asked.dryRun ? await forgetPreview(memory, verdict.subject, asked.scope) : [];
   return forgetResult(forgotten, preview, noted);
 }
 
-async function history({ memory, verdict, ...called }: Called): Promise<ToolResult> {
-  const key = text("key", argumentsFor(called).key);
-  return historyAnswer(await memory.factHistory(verdict.subject, { key }));
+async function history({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
+  return historyAnswer(await memory.factHistory(verdict.subject, inputFrom<HistoryInput>(schema, params)));
 }
 
-async function pin({ memory, verdict, ...called }: Called): Promise<ToolResult> {
-  const fact = await memory.pinFact(verdict.subject, pinFrom(argumentsFor(called)), writerOf(verdict));
+async function pin({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
+  const fact = await memory.pinFact(verdict.subject, inputFrom<PinInput>(schema, params), writerOf(verdict));
   const until = fact.expiresAt === undefined ? "" : ` until ${dateOf(fact.expiresAt)}`;
   const story = fact.pinned
     ? `${quotedKey(fact.key)} is pinned${until}. Only the user can keep it longer: /pin with its key.`
@@ -68,70 +62,9 @@ async function pin({ memory, verdict, ...called }: Called): Promise<ToolResult> 
   return answer(story, toWire(fact));
 }
 
-/** The host validates arguments against the schema on some paths only. The facts policy is checked when a fact is stored. */
-function factFrom(given: Arguments): FactInput {
-  const { category, ttl_seconds: ttlSeconds } = given;
-  if (ttlSeconds !== undefined && ttlSeconds !== null && typeof ttlSeconds !== "number") {
-    throw invalidField("ttl_seconds", "must be a whole number of seconds; leave it out for 90 days");
-  }
-  const tags = textsFrom("tags", given.tags);
-  const supersedes = textsFrom("supersedes", given.supersedes);
-  return {
-    key: text("key", given.key),
-    value: text("value", given.value),
-    ...(isGiven(category) ? { category: text("category", category) } : {}),
-    ...defined({ tags, supersedes }),
-    ...(isGiven(ttlSeconds) ? { ttlSeconds } : {}),
-  };
-}
-
-function forgetFrom(given: Arguments): ForgetInput & { readonly dryRun: boolean } {
-  const dryRun = given.dry_run ?? false;
-  // A value that is not a boolean could have meant true, and a deletion cannot be undone.
-  if (typeof dryRun !== "boolean") throw invalidField("dry_run", "must be true or false");
-  const upTo = given.up_to ?? undefined;
-  if (upTo !== undefined && typeof upTo !== "number")
-    throw invalidField("up_to", "must be a whole number, the revision of a dry run");
-  return { scope: text("scope", given.scope), dryRun, ...defined({ upTo }) };
-}
-
-function pinFrom(given: Arguments): PinInput {
-  const pinned = given.pinned ?? true;
-  if (typeof pinned !== "boolean") throw invalidField("pinned", "must be true or false");
-  const ifRevision = given.if_revision ?? undefined;
-  if (ifRevision !== undefined && typeof ifRevision !== "number")
-    throw invalidField("if_revision", "must be a whole number");
-  return { key: text("key", given.key), pinned, ...defined({ ifRevision }) };
-}
-
-type Arguments = Readonly<Record<string, unknown>>;
-
-/** The arguments that were given. Refuses any argument that the tool does not take. */
-function argumentsFor({ schema: { properties }, params }: Pick<Called, "schema" | "params">): Arguments {
-  const given = fieldsOf(params);
-  const foreign = Object.keys(given).find((name) => !Object.hasOwn(properties, name));
-  if (foreign === undefined) return given;
-  const known = Object.keys(properties).join(", ");
-  throw invalidField(lineOf(foreign) ?? "an argument", `is not known; this tool takes ${known}`);
-}
-
-function textsFrom(field: string, texts: unknown): readonly string[] | undefined {
-  if (!isGiven(texts)) return undefined;
-  if (!Array.isArray(texts)) throw invalidField(field, "must be a list of texts");
-  if (texts.length > MOST_TEXTS) throw invalidField(field, "are too many; keep those that matter");
-  return texts.map((one: unknown) => text(field, one));
-}
-
-function text(field: string, value: unknown): string {
-  if (typeof value !== "string")
-    throw invalidField(field, isGiven(value) ? "must be a string" : "is missing");
-  if (value.length > ARGUMENT_MAX_CHARS)
-    throw invalidField(field, "is too long; a value may have up to 65,536 bytes, other fields less");
-  return value;
-}
-
-function isGiven<T>(value: T | undefined | null): value is T {
-  return value !== undefined && value !== null;
+/** The host validates arguments on some paths only. The facts policy is checked when a fact is stored. */
+function inputFrom<Input>(schema: JsonSchema, params: unknown): Input {
+  return fromWire(requireArguments(schema, params)) as Input; // the schema has the fields of the use case's input, as a test compares
 }
 
 function storeResult(stored: StoredFact): ToolResult {
@@ -208,10 +141,6 @@ function missStory(forgotten: Forgotten): string {
 
 function answer(story: string, details: Readonly<Record<string, unknown>>): ToolResult {
   return { content: [{ type: "text", text: story }], details };
-}
-
-function fieldsOf(params: unknown): Readonly<Record<string, unknown>> {
-  return typeof params === "object" && params !== null ? { ...params } : {};
 }
 
 /**

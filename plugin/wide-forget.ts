@@ -4,6 +4,7 @@ import { isWideForget } from "../app/forgetting.ts";
 import type { Forgotten } from "../app/memory.ts";
 import { forgetPreview } from "../app/presenters/forget-texts.ts";
 import { counted, shellWord } from "../app/presenters/words.ts";
+import type { Arguments } from "../app/wire/arguments.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
 import type { AccessPolicy } from "./access-policy.ts";
@@ -35,7 +36,8 @@ export interface DecisionParts {
 
 export interface ToolCall {
   readonly tool: string;
-  readonly params: unknown;
+  /** As the tool reads them. */
+  readonly params: Arguments;
   /** The hook's context, unchecked. */
   readonly context: unknown;
 }
@@ -47,14 +49,13 @@ const ASKED_FOR_MS = 120_000;
 /** Unattended runs. */
 const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
 
-/** Undefined: the call proceeds. Throws `invalid_input` for a scope that is not text, because the host may convert it later. */
+/** Undefined: the call proceeds. */
 export async function decideForget(
   { tool, params, context }: ToolCall,
   { access, policy }: DecisionParts,
 ): Promise<Decision | undefined> {
-  const scope = fieldOf(params, "scope");
-  if (fieldOf(params, "dry_run") === true || isRefusedAnyway(scope) || !isWideForget(scope)) return undefined;
-  const wanted = String(scope).trim();
+  const wanted = String(params.scope).trim();
+  if (params.dry_run === true || isRefusedAnyway(wanted) || !isWideForget(wanted)) return undefined;
   // An MCP server decides whose memory it changes; here only the approval is required.
   if (tool !== FORGET_TOOL) return askOrRefuse(context, wanted, `Through ${harmlessLine(tool)}.`);
   const verdict = await policy.verdictWithoutSandboxFlag({
@@ -64,7 +65,7 @@ export async function decideForget(
   if (!verdict.ok) return block(`identity_refused: ${sentenceOfRefusal(verdict.reason)}.`);
   if (!canAsk(context)) return nobodyToAsk(wanted, verdict);
   const memory = await access.open();
-  const limit = limitOf(params);
+  const limit = typeof params.up_to === "number" ? { upTo: params.up_to } : {};
   const covered = await memory.forget(verdict.subject, { scope: wanted, dryRun: true, ...limit });
   const bounded = upToShown(params, limit, covered);
   if (covered.deleted + (covered.former ?? 0) === 0) return bounded;
@@ -73,21 +74,13 @@ export async function decideForget(
 }
 
 /** Undefined if memory has no numbers of changes. */
-function upToShown(params: unknown, { upTo }: { readonly upTo?: number }, { revision }: Forgotten) {
+function upToShown(params: Arguments, { upTo }: { readonly upTo?: number }, { revision }: Forgotten) {
   if (revision === undefined) return undefined;
-  return { params: { ...Object(params), up_to: Math.min(upTo ?? revision, revision) } };
-}
-
-/** The tool refuses any other kind of value. */
-function limitOf(params: unknown): { readonly upTo?: number } {
-  const upTo = fieldOf(params, "up_to");
-  return typeof upTo === "number" ? { upTo } : {};
+  return { params: { ...params, up_to: Math.min(upTo ?? revision, revision) } };
 }
 
 /** Whether the tool itself will refuse the scope, with a better message. */
-function isRefusedAnyway(scope: unknown): boolean {
-  if (scope === undefined) return true;
-  if (typeof scope !== "string") return false;
+function isRefusedAnyway(scope: string): boolean {
   try {
     isWideForget(scope);
     return false;

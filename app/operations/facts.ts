@@ -48,7 +48,7 @@ export const listFacts = operation("listFacts", {
   tool: {
     title: "List facts",
     description: "List facts with their values, page by page: pinned first, then newest.",
-    input: z.strictObject({
+    input: z.object({
       prefix: z.string().nullish().describe("Only keys with this prefix."),
       category: z.string().nullish().describe("Only this category."),
       tag: z.string().nullish().describe("Only with this tag."),
@@ -77,7 +77,7 @@ export const getFact = operation("getFact", {
   tool: {
     title: "Read a fact",
     description: "Read one fact completely, by key or a hit's path.",
-    input: z.strictObject({
+    input: z.object({
       key: z.string().describe("Its key, path, docid or citation."),
     }),
   },

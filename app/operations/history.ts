@@ -44,7 +44,7 @@ const factHistory = operation("factHistory", {
   },
   tool: {
     title: "Former values of a fact",
-    input: z.strictObject({ key }),
+    input: z.object({ key }),
   },
 });
 

@@ -94,7 +94,7 @@ export const search = operation("search", {
   },
   tool: {
     title: "Search memory",
-    input: searchRequestSchema,
+    input: searchRequestSchema.strip(),
     reply: searchReplySchema,
   },
 });

@@ -2,20 +2,14 @@
 import type { CallToolResult, Tool, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 import { MEMORY_TOOLS } from "../../app/memory.ts";
+import { coerced, type JsonSchema } from "../../app/wire/arguments.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { PackEffects, PackEngine, PackInfo } from "../../packs/engine/pack-contract.ts";
 import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
 import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire.ts";
 import { asTextAndData, resultOfRun, textOf } from "./results.ts";
-import {
-  type JsonSchema,
-  listedInput,
-  listedOutput,
-  type McpTool,
-  type ToolCall,
-  toolNameOf,
-} from "./tool-registry.ts";
+import { listedInput, listedOutput, type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
 
 const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
 
@@ -40,13 +34,12 @@ function brief({ definition, call, ...tool }: McpTool): McpTool {
   };
 }
 
-/** Without examples, and only with hints that differ from the protocol's defaults. Unknown fields are refused without notice. */
+/** Without examples, and only with hints that differ from the protocol's defaults. */
 function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
-  const { additionalProperties: __, ...schema } = inputSchema;
   return {
     ...definition,
-    inputSchema: { ...schema, properties: withoutExamples(schema.properties) },
+    inputSchema: { ...inputSchema, properties: withoutExamples(inputSchema.properties) },
     annotations: {
       ...(readOnlyHint === true && { readOnlyHint }),
       ...(readOnlyHint !== true && destructiveHint === false && { destructiveHint }),
@@ -78,7 +71,10 @@ function toolFor(pack: PackInfo, packs: PackEngine): McpTool {
     definition: definitionOf(pack),
     call: async ({ caller, ...call }) => {
       const { subject, authenticated } = caller;
-      return resultOfRun(await packs.run({ ...call, pack: pack.name, caller: subject, authenticated }));
+      const input = coerced(pack.inputSchema, call.input);
+      return resultOfRun(
+        await packs.run({ ...call, input, pack: pack.name, caller: subject, authenticated }),
+      );
     },
   };
 }

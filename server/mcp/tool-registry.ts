@@ -1,5 +1,6 @@
 /** The tools that a client sees (packs and pipelines), under names that every client accepts. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonSchema } from "../../app/wire/arguments.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Caller } from "../caller.ts";
 
@@ -71,8 +72,6 @@ function requireName(name: string, dottedName: string): void {
     `"${dottedName}" cannot be an MCP tool: of its name "${name}" clients accept at most 64 of A-Z a-z 0-9 _ -.`,
   );
 }
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Keywords whose values map author-chosen names to schemas. */
 const NAMED_SCHEMAS = new Set([

@@ -49,11 +49,13 @@ describe("a person is asked", () => {
     expect(await decide({ scope })).toMatchObject(ASKED);
   });
 
-  test.each([
-    ["a dry_run that is not true", { scope: "all", dry_run: "true" }],
-    ["a dry_run of 1", { scope: "all", dry_run: 1 }],
-    ["a dry_run of false", { scope: "all", dry_run: false }],
-  ])("even with %s", async (_what, params) => expect(await decide(params)).toMatchObject(ASKED));
+  test.each([false, "false", null])("even with a dry_run of %j", async (dry_run) => {
+    const params = dry_run === null ? {} : { dry_run: false };
+    expect(await decide({ scope: "all", dry_run })).toMatchObject({
+      ...ASKED,
+      params: { scope: "all", ...params },
+    });
+  });
 
   test.each([
     "helmdeck__helmdeck-memory_forget",
@@ -87,6 +89,7 @@ describe("the call is limited to what the person is shown", () => {
     ["the number of the count", {}, undefined, 40],
     ["an earlier number that the agent names", { up_to: 30 }, 30, 30],
     ["no later number that the agent names", { up_to: 50 }, 50, 40],
+    ["a number that is written as a text", { up_to: "30" }, 30, 30],
   ])("by %s", async (_what, given, counted, limit) => {
     const { decision, limits } = await asked({ scope: "category:work", ...given });
     expect(limits).toEqual([counted]);
@@ -101,18 +104,28 @@ describe("the call is limited to what the person is shown", () => {
 
 describe("no person is asked", () => {
   test.each(["key:tea", "tea", "ALL", "helmdeck/user_facts/tea.md", "key:all"])("about %j", async (scope) =>
-    expect(await decide({ scope }, { memory: new Error("not opened") })).toBeUndefined(),
+    expect(await decide({ scope }, { memory: new Error("not opened") })).toEqual({ params: { scope } }),
   );
 
-  test.each([[{}], [undefined], [{ scope: "" }], [{ scope: "key:" }], [{ scope: "category:pack_history" }]])(
-    "about %j, which the tool itself refuses",
-    async (params) => expect(await decide(params)).toBeUndefined(),
+  test.each(["", "key:", "category:pack_history"])("about %j, which the tool itself refuses", async (scope) =>
+    expect(await decide({ scope })).toEqual({ params: { scope } }),
   );
+
+  test.each([
+    ["7", 7],
+    ["true", true],
+    ['["all"]', '["all"]'],
+    ['{"scope":"all"}', '{"scope":"all"}'],
+  ])("about the exact key %s, which is all that %j can name", async (scope, given) => {
+    for (const tool of [TOOL, "engine__helmdeck_memory_forget"])
+      expect(await decide({ scope: given }, { tool })).toEqual({ params: { scope } });
+  });
 
   test("about a dry run, another tool, or a scope without entries", async () => {
-    expect(await decide({ scope: "all", dry_run: true })).toBeUndefined();
+    for (const dry_run of [true, "true"])
+      expect(await decide({ scope: "all", dry_run })).toEqual({ params: { scope: "all", dry_run: true } });
     expect(await decide({ scope: "all" }, { tool: "memory_search" })).toBeUndefined();
-    expect(await decide({ scope: "all" }, { memory: holding(0) })).toBeUndefined();
+    expect(await decide({ scope: "all" }, { memory: holding(0) })).toEqual({ params: { scope: "all" } });
   });
 });
 
@@ -135,10 +148,24 @@ describe("the call is refused", () => {
     );
   });
 
-  test.each([[{ scope: ["all"] }], [{ scope: { all: 1 } }], [{ scope: 7 }], [{ scope: null }]])(
-    "for a scope that is not text, although the host might convert it: %j",
-    async (params) => expect(await decide(params)).toMatchObject(refused(/^invalid_input/)),
-  );
+  test.each([
+    [undefined],
+    [{}],
+    [{ scope: null }],
+    [{ scope: ["all"] }],
+    [{ scope: { all: 1 } }],
+    [{ scope: 1.5 }],
+    [{ scope: "all", dry_run: 1 }],
+    [{ scope: "all", dry_run: "yes" }],
+    [{ scope: "all", dry_run: ["true"] }],
+    [{ scope: "tea", up_to: "now" }],
+    [{ scope: "tea", dryRun: true }],
+  ])("for what the tool does not take, although the host might convert it: %j", async (params) => {
+    for (const tool of [TOOL, "engine__helmdeck_memory_forget"])
+      expect(await decide(params, { tool })).toMatchObject(
+        refused(/^invalid_input: .*Nothing was forgotten\.$/),
+      );
+  });
 
   test("in a group, without a question to a person and without information about the memory", async () => {
     const context = { ...GROUP_CONTEXT, requester: { channel: "telegram" } };

@@ -32,13 +32,12 @@ async function memoryWithKey() {
 // verifies P-pin-asks
 describe("a person is asked", () => {
   test.each([
-    { key: KEY },
-    { key: KEY, pinned: true },
-    { key: KEY, pinned: "false" },
-    { key: KEY, pinned: 0 },
-  ])("before %j", async (params) => {
+    [{ key: KEY }, {}],
+    [{ key: KEY, pinned: true }, { pinned: true }],
+    [{ key: KEY, pinned: "true", if_revision: null }, { pinned: true }],
+  ])("before %j", async (params, judged) => {
     const asked = await decide(params);
-    expect(asked).toMatchObject({ ...ASKED, params: { ...params, if_revision: 1 } });
+    expect(asked).toEqual({ ...asked, params: { key: KEY, ...judged, if_revision: 1 } });
     expect(asked).toMatchObject({
       requireApproval: {
         title: "Pin to every prompt: allergies",
@@ -56,8 +55,19 @@ describe("a person is asked", () => {
     },
   );
 
-  test("not before an unpin", async () => {
-    expect(await decide({ key: KEY, pinned: false })).toBeUndefined();
+  test("about a key that is no text, read as the tool reads it", async () => {
+    const memory = await openTestMemory();
+    await memory.storeFact("main", { key: "true", value: "Nuts." });
+    const asked = await decide({ key: true }, { memory });
+    expect(asked).toMatchObject({ ...ASKED, params: { key: "true", if_revision: 1 } });
+    expect(await decide({ key: 7 }, { tool: "engine__helmdeck_memory_pin" })).toMatchObject({
+      ...ASKED,
+      params: { key: "7" },
+    });
+  });
+
+  test.each([false, "false"])("not before an unpin: %j", async (pinned) => {
+    expect(await decide({ key: KEY, pinned })).toEqual({ params: { key: KEY, pinned: false } });
   });
 });
 
@@ -74,6 +84,21 @@ describe("nothing is pinned", () => {
     ["memory does not answer", { memory: fakeMemory({ getFact: hanging }) }, /Nothing was pinned\.$/],
   ] as const)("if %s", async (_, call, reason) => {
     expect(await decide({ key: KEY }, call)).toEqual(refused(reason));
+  });
+
+  test.each([
+    {},
+    { key: null },
+    { key: ["allergies"] },
+    { key: { key: KEY } },
+    { key: 1.5 },
+    { key: KEY, pinned: 0 },
+    { key: KEY, pinned: "no" },
+    { key: KEY, if_revision: "last" },
+    { key: KEY, pined: false },
+  ])("for what the tool does not take: %j", async (params) => {
+    for (const tool of [TOOL, "engine__helmdeck_memory_pin"])
+      expect(await decide(params, { tool })).toEqual(refused(/^invalid_input: .*Nothing was pinned\.$/));
   });
 
   test("under a key that has no fact yet, so that nobody stores one meanwhile", async () => {

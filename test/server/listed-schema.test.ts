@@ -1,6 +1,7 @@
 /** Schemas as tools list them: without lists of types, and without data that is mistaken for a schema. */
 import { describe, expect, test } from "vitest";
-import { type JsonSchema, listedInput, listedOutput } from "../../server/mcp/tool-registry.ts";
+import type { JsonSchema } from "../../app/wire/arguments.ts";
+import { listedInput, listedOutput } from "../../server/mcp/tool-registry.ts";
 
 describe("the schema of an input", () => {
   test.each<readonly [string, JsonSchema, JsonSchema]>([

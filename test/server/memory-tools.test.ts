@@ -100,10 +100,27 @@ describe.each([
     }
   });
 
-  test("an optional field accepts null, although the schema does not list it", async () => {
+  test.each([
+    ["list", { prefix: null, category: null, expiring: null, limit: "1", cursor: null }, /"facts"/],
+    ["list", { expiring: "true", prefix: true, _reason: "to see" }, /"facts": ?\[\]/],
+    ["search", { query: 2_026, limit: "5", chatInput: "x" }, /"results"/],
+    ["get", { key: "animals/second", toolCallId: 1 }, /After that/],
+    ["store", { key: 7, value: true, tags: '["a", "b"]', ttl_seconds: "7200" }, /"key": ?"7"/],
+    ["get", { key: 7 }, /"value": ?"true",.*"tags": ?\["a", ?"b"\]|"tags": \[\s+"a",\s+"b"\s+\]/s],
+    ["store", { key: "7", value: "w", tags: "c d" }, /"key": ?"7"/],
+    ["forget", { scope: 7, dry_run: "true" }, /"deleted": ?1,\s*"dry_run": ?true/],
+    ["pin", { key: 7, pinned: "false" }, /"key": ?"7"/],
+    ["forget", { scope: 7, dry_run: "false" }, /"deleted": ?1,\s*"dry_run": ?false/],
+    ["forget", { scope: '["all"]' }, /"deleted": ?0/],
+    ["forget", { scope: ["all"] }, /^invalid_input: .*scope: must be of type string/],
+    ["forget", { scope: "all", dry_run: "no" }, /^invalid_input: .*dry_run/],
+    ["forget", { scope: "all", dryRun: true }, /^invalid_input: .*dryRun: is not a known field/],
+    ["store", { key: "x", value: "y", tags: "a, b" }, /^invalid_input: .*tags/],
+    ["store", { key: "x", value: null }, /^invalid_input: .*value/],
+    ["list", { limit: "5 facts" }, /^invalid_input: .*limit/],
+  ])("memory_%s %j answers %s", async (name, args, answer) => {
     const client = await connect(memoryOnly);
-    const nulls = { prefix: null, category: null, expiring: null, limit: 1, cursor: null };
-    expect((await call(client, "helmdeck__memory_list", nulls)).isError).toBeUndefined();
+    expect(textOf(await call(client, `helmdeck__memory_${name}`, args))).toMatch(answer);
   });
 
   const most = memoryOnly ? 1 : 2;
