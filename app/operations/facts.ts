@@ -47,7 +47,7 @@ export const listFacts = operation("listFacts", {
   },
   tool: {
     title: "List facts",
-    description: "List facts with their values, page by page: pinned first, then newest.",
+    description: "List facts with their values, pinned first, then newest.",
     input: z.object({
       prefix: z.string().nullish().describe("Only keys with this prefix."),
       category: z.string().nullish().describe("Only this category."),
@@ -57,8 +57,9 @@ export const listFacts = operation("listFacts", {
         .number()
         .nullish()
         .describe(`Most facts: ${limitsText(ANSWER_LIMITS.facts)}.`),
-      cursor: z.string().nullish().describe("next_cursor of the previous page."),
+      cursor: z.string().nullish().describe("The last next_cursor."),
     }),
+    pages: { items: "facts", text: "value" },
   },
 });
 
@@ -76,9 +77,10 @@ export const getFact = operation("getFact", {
   },
   tool: {
     title: "Read a fact",
-    description: "Read one fact completely, by key or a hit's path.",
+    description: "Read one fact, by key or a hit's path.",
     input: z.object({
       key: z.string().describe("Its key, path, docid or citation."),
     }),
+    pages: { text: "value" },
   },
 });

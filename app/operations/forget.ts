@@ -6,8 +6,8 @@ import { DELETES, operation } from "./operation.ts";
 
 const forgetRequestSchema = z.strictObject({
   scope: z.string().meta({ minLength: 1, description: `${FORGET_SCOPES}.` }),
-  dry_run: z.boolean().nullish().describe("Only count what would be forgotten."),
-  up_to: z.number().nullish().describe("The revision of a dry run: forget only what that counted."),
+  dry_run: z.boolean().nullish().describe("Only count."),
+  up_to: z.number().nullish().describe("A dry run's revision: forget only what that counted."),
 });
 
 const forgetReplySchema = z.object({

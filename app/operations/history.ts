@@ -45,6 +45,7 @@ const factHistory = operation("factHistory", {
   tool: {
     title: "Former values of a fact",
     input: z.object({ key }),
+    pages: { items: "former", text: "value" },
   },
 });
 
@@ -66,7 +67,11 @@ const undoFact = operation("undoFact", {
     fails: [404, 409],
     names: { input: "UndoRequest", reply: "UndoReply" },
   },
-  tool: { title: "Undo the last store", input: undoRequestSchema },
+  tool: {
+    title: "Undo the last store",
+    input: undoRequestSchema,
+    pages: { items: "restored", text: "value" },
+  },
 });
 
 const renewRequestSchema = z.strictObject({
@@ -89,7 +94,7 @@ const renewFact = operation("renewFact", {
     fails: [404, 409],
     names: { input: "RenewRequest", reply: "Fact" },
   },
-  tool: { title: "Keep a fact longer", input: renewRequestSchema },
+  tool: { title: "Keep a fact longer", input: renewRequestSchema, pages: { text: "value" } },
 });
 
 const pinRequestSchema = z.strictObject({
@@ -111,7 +116,7 @@ const pinFact = operation("pinFact", {
     fails: [404, 409],
     names: { input: "PinRequest", reply: "Fact" },
   },
-  tool: { title: "Pin a fact", input: pinRequestSchema },
+  tool: { title: "Pin a fact", input: pinRequestSchema, pages: { text: "value" } },
 });
 
 export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact, pinFact];

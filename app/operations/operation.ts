@@ -54,6 +54,8 @@ interface AsTool {
   readonly input: z.ZodObject;
   /** Default: the operation's. */
   readonly reply?: z.ZodObject;
+  /** For a reply that may be long: the field with its list, if it is not one item itself, and the long text of an item. */
+  readonly pages?: { readonly items?: string; readonly text: string };
 }
 
 export interface Operation {

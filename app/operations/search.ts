@@ -96,5 +96,6 @@ export const search = operation("search", {
     title: "Search memory",
     input: searchRequestSchema.strip(),
     reply: searchReplySchema,
+    pages: { items: "results", text: "snippet" },
   },
 });

@@ -31,15 +31,21 @@ export function coerced(schema: unknown, given: unknown): unknown {
     const list = typeof given === "string" ? listIn(given, items) : given;
     return Array.isArray(list) ? list.map((item: unknown) => coerced(items, item)) : list;
   }
-  if (type === "string")
-    return typeof given === "boolean" || Number.isSafeInteger(given) ? String(given) : given;
-  if (typeof given !== "string") return given;
-  if (type === "boolean") return given === "true" || (given === "false" ? false : given);
-  // Only as JavaScript would write the number: no spaces, leading zeros or lost digits.
-  const isNumber = type === "integer" || type === "number";
-  return isNumber && String(Number(given)) === given && Number.isFinite(Number(given))
-    ? Number(given)
-    : given;
+  if (type === "string" && isCertain(given)) return String(given);
+  return typeof given === "string" ? coercedText(type, given) : given;
+}
+
+/** Whether the text from which a client made it is known: 1.1 may have been 1.10. */
+function isCertain(given: unknown): boolean {
+  return typeof given === "boolean" || Number.isSafeInteger(given);
+}
+
+function coercedText(type: unknown, text: string): unknown {
+  if (type === "boolean") return text === "true" || (text === "false" ? false : text);
+  if (type !== "integer" && type !== "number") return text;
+  const number = Number(text);
+  // Only as JavaScript writes the number: no spaces, leading zeros or lost digits.
+  return Number.isFinite(number) && String(number) === text ? number : text;
 }
 
 /** Null in an optional field counts as absent, unless its schema lists null. */

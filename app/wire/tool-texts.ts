@@ -44,14 +44,12 @@ export const STORE_PARAMETERS = {
       maxItems: HISTORY_LIMITS.superseded,
       items: { type: "string", minLength: 1 },
       description:
-        "Keys of facts that this one makes outdated, at most 9: only its history keeps what they said. Only what the user's words" +
-        " really replace.",
+        "Keys of facts this one makes outdated, at most 9. Only what the user's words really replace.",
       examples: ["preferences/deploy-tool"],
     },
     ttl_seconds: {
       type: "integer",
-      description:
-        "How long to keep it, 3600 to 31536000 (a year); left out: 90 days, or the end chosen before.",
+      description: "How long to keep it, 3600 to 31536000; left out: 90 days, or the end chosen before.",
     },
   },
 } as const;
@@ -59,10 +57,10 @@ export const STORE_PARAMETERS = {
 /** Descriptions of history, undo and pins for models: small, since OpenClaw loads them too. */
 export const HISTORY_DESCRIPTION =
   "What a fact held before, newest first. For questions such as what somebody used to prefer, or since when something is so. None" +
-  " of it is current. At most ten, also of facts that it superseded.";
+  " is current. At most ten, also of facts it superseded.";
 
 export const UNDO_DESCRIPTION =
-  "Take back the last store of a fact: its former value and facts that it superseded return. To correct it, store it." +
+  "Take back the last store of a fact: its former value and facts it superseded return. To correct it, store it." +
   " Only the answer keeps the undone value. Called again, it undoes the next.";
 
 export const PIN_DESCRIPTION =

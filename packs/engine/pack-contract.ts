@@ -46,9 +46,17 @@ export interface Pack<Input = unknown, Output = unknown> {
   /** Starts processes on this machine, so it runs for authenticated callers only. */
   readonly startsProcess?: true;
   readonly effects?: PackEffects;
+  /** How a long output is divided, where clients take only short ones. */
+  readonly pages?: PackPages;
   /** Longest time for one run; default 2 minutes. */
   readonly deadlineMs?: number;
   run(ec: PackContext, input: Input): Promise<Output>;
+}
+
+/** The field of an output with its list of items, and that of an item's longest text. Without `items`, the output is the one item. */
+export interface PackPages {
+  readonly items?: string;
+  readonly text: string;
 }
 
 /** The context of a handler. `memory` and `callerMemory` are absent unless a store is wired and the pack opted in. */
@@ -218,6 +226,7 @@ export interface PackInfo {
   readonly outputSchema: Readonly<Record<string, unknown>>;
   readonly startsProcess: boolean;
   readonly effects?: PackEffects;
+  readonly pages?: PackPages;
   readonly cached: boolean;
 }
 

@@ -35,7 +35,7 @@ function infoOf(pack: Pack, hasStore: boolean): PackInfo {
     inputSchema: jsonSchemaOf(pack, "input"),
     outputSchema: jsonSchemaOf(pack, "output"),
     startsProcess: pack.startsProcess === true,
-    ...defined({ effects: pack.effects }),
+    ...defined({ effects: pack.effects, pages: pack.pages }),
     cached: hasStore && pack.memory?.cache === true,
   });
 }

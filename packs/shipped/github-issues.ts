@@ -134,6 +134,7 @@ export function gitHubIssuesPack(options: GitHubOptions): Pack<IssuesInput, Issu
       ? { credentials: true as const }
       : { memory: { cache: true, ttlSeconds: CACHE_TTL_SECONDS } }),
     effects: { readOnly: true, destructive: false, idempotent: true, openWorld: true },
+    pages: { items: "issues", text: "body" },
     run: ({ signal, now, progress }, input) =>
       listIssues(openGitHub(options, { signal, now }), input, (found) => progress(found / input.limit)),
   });

@@ -7,6 +7,8 @@
 
 import { MEMORY_TOOLS, type Memory, type MemoryTool } from "../../app/memory.ts";
 import { operationOf, perform } from "../../app/operations/index.ts";
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { definePack } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
 
@@ -27,7 +29,26 @@ export function memoryPack(name: MemoryTool, memory: Partial<Memory>): Pack {
     input: tool.input,
     output: tool.reply ?? operation.reply,
     effects: operation.effects,
+    ...defined({ pages: tool.pages }),
     audit: false,
-    run: ({ caller }, input) => perform(operation, memory, caller, input, { surface: "pack", agent: caller }),
+    run: async ({ caller }, input) => {
+      const given = name === "undo" ? await undoable(memory, caller, input) : input;
+      return perform(operation, memory, caller, given, { surface: "pack", agent: caller });
+    },
   });
+}
+
+/** As JSON, of what an answer over MCP has room for twice. */
+const MOST_UNDONE_BYTES = 14_000;
+
+/** Only the answer keeps an undone value, so a value that is too long for one stays. Throws `too_large`. */
+async function undoable(memory: Partial<Memory>, caller: string, input: { readonly key?: string }) {
+  const fact = await memory.getFact?.(caller, { key: String(input.key) });
+  if (fact === undefined) return input;
+  if (Buffer.byteLength(JSON.stringify(fact.value)) <= MOST_UNDONE_BYTES)
+    return { ...input, ...defined({ if_revision: fact.revision }) };
+  throw new HelmdeckError(
+    "too_large",
+    "The value to undo is too long for an answer, which alone would keep it; a person can run: helmdeck-memory undo <key>.",
+  );
 }

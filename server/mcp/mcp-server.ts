@@ -26,6 +26,7 @@ import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
+import { type Answer, bytesOf, shortened } from "./answer-pages.ts";
 import type { McpService } from "./mcp-service.ts";
 import { MCP_PROMPTS, promptNamed } from "./prompts.ts";
 import { MCP_RESOURCE_TEMPLATES, MCP_RESOURCES, resourceAt } from "./resources.ts";
@@ -123,8 +124,11 @@ async function readResource(
 ): Promise<ReadResourceResult> {
   const resource = resourceAt(uri);
   if (resource !== undefined) {
-    const { text } = textOf(await resource.read(serverContext.memory, subject));
-    return { contents: [{ uri, mimeType: resource.definition.mimeType, text }] };
+    const resultOf = (summary: Answer) => ({
+      contents: [{ uri, mimeType: resource.definition.mimeType, text: textOf(summary).text }],
+    });
+    const summary = await resource.read(serverContext.memory, subject);
+    return resultOf(shortened(summary, (shown) => bytesOf(resultOf(shown))));
   }
   for (const template of MCP_RESOURCE_TEMPLATES) {
     const result = await template.read(serverContext, subject, uri);

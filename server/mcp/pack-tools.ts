@@ -5,10 +5,11 @@ import { MEMORY_TOOLS } from "../../app/memory.ts";
 import { coerced, type JsonSchema } from "../../app/wire/arguments.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import type { PackEffects, PackEngine, PackInfo } from "../../packs/engine/pack-contract.ts";
+import type { PackEffects, PackEngine, PackInfo, PackRun } from "../../packs/engine/pack-contract.ts";
 import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
 import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire.ts";
-import { asTextAndData, resultOfRun, textOf } from "./results.ts";
+import { type Answer, bytesOf, fitting, placeOf } from "./answer-pages.ts";
+import { asTextAndData, isRecord, resultOfRun, textOf } from "./results.ts";
 import { listedInput, listedOutput, type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
 
 const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
@@ -22,36 +23,31 @@ const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
  * In the order in which clients show them.
  */
 export function memoryTools(packs: PackEngine): readonly McpTool[] {
-  const tools = packTools(packs);
+  const tools = packTools(packs, (run) => asTextAlone(resultOfRun(run)));
   return NAMES.flatMap((name) => tools.filter(({ dottedName }) => dottedName === name)).map(brief);
 }
 
-function brief({ definition, call, ...tool }: McpTool): McpTool {
-  return {
-    ...tool,
-    definition: briefDefinition(definition),
-    call: async (request) => asTextAlone(await call(request)),
-  };
+function brief(tool: McpTool): McpTool {
+  return { ...tool, definition: briefDefinition(tool.definition) };
 }
 
-/** Without examples, and only with hints that differ from the protocol's defaults. */
+/** Without examples, and with the hints by which clients ask a person, where they differ from the protocol's defaults. */
 function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
-  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
   return {
     ...definition,
-    inputSchema: { ...inputSchema, properties: withoutExamples(inputSchema.properties) },
+    inputSchema: { ...inputSchema, properties: briefFields(inputSchema.properties) },
     annotations: {
       ...(readOnlyHint === true && { readOnlyHint }),
       ...(readOnlyHint !== true && destructiveHint === false && { destructiveHint }),
-      ...(readOnlyHint !== true && idempotentHint === true && { idempotentHint }),
       ...(openWorldHint === false && { openWorldHint }),
     },
   };
 }
 
-function withoutExamples(properties: Tool["inputSchema"]["properties"] = {}) {
+function briefFields(properties: Tool["inputSchema"]["properties"] = {}) {
   const brief = Object.entries(properties).map(([name, field]) => {
-    const { examples: _, ...facets } = { examples: undefined, ...field };
+    const { examples: _, minLength: __, ...facets } = { examples: undefined, minLength: undefined, ...field };
     return [name, facets];
   });
   return Object.fromEntries(brief);
@@ -61,34 +57,82 @@ function asTextAlone({ structuredContent, ...result }: CallToolResult): CallTool
   return structuredContent === undefined ? result : { ...result, content: [textOf(structuredContent)] };
 }
 
-export function packTools(packs: PackEngine): readonly McpTool[] {
-  return packs.list().map((pack) => toolFor(pack, packs));
+type Present = (run: PackRun) => CallToolResult;
+
+export function packTools(packs: PackEngine, present: Present = resultOfRun): readonly McpTool[] {
+  return packs.list().map((pack) => toolFor(pack, packs, present));
 }
 
-function toolFor(pack: PackInfo, packs: PackEngine): McpTool {
+function toolFor(pack: PackInfo, packs: PackEngine, present: Present): McpTool {
+  const definition = definitionOf(pack);
+  const { name, pages } = pack;
   return {
-    dottedName: pack.name,
-    definition: definitionOf(pack),
-    call: async ({ caller, ...call }) => {
-      const { subject, authenticated } = caller;
-      const input = coerced(pack.inputSchema, call.input);
-      return resultOfRun(
-        await packs.run({ ...call, input, pack: pack.name, caller: subject, authenticated }),
-      );
+    dottedName: name,
+    definition,
+    call: async ({ caller: { subject, authenticated }, ...call }) => {
+      const run = (input: unknown) =>
+        packs.run({ ...call, input, pack: name, caller: subject, authenticated });
+      const given = coerced(definition.inputSchema, call.input);
+      if (pages === undefined || !isRecord(given)) return present(await run(given));
+      const { cursor, ...input } = given;
+      const place = placeOf(cursor, hasOwnCursor(pack) || !continues(pack));
+      const answer = await run({ ...input, ...defined({ cursor: place.own }) });
+      if (!isRecord(answer.output)) return present(answer);
+      const sizeOf = (output: Answer) => bytesOf(present({ ...answer, output }));
+      const output = fitting(answer.output, pages, { place, sizeOf, continues: continues(pack) });
+      return present({ ...answer, output });
     },
   };
 }
 
-function definitionOf({ name, title, description, inputSchema, outputSchema, effects }: PackInfo): Tool {
+/** Only what changes nothing can be asked for again. */
+function continues({ effects }: PackInfo): boolean {
+  return effects?.readOnly === true;
+}
+
+function hasOwnCursor({ inputSchema }: PackInfo): boolean {
+  return isRecord(inputSchema.properties) && "cursor" in inputSchema.properties;
+}
+
+function definitionOf(pack: PackInfo): Tool {
+  const { name, title, description, outputSchema, effects } = pack;
   return {
     name: toolNameOf(name),
     title,
     description,
-    inputSchema: requireObjectSchema(name, inputSchema),
-    ...(isObjectSchema(outputSchema) && { outputSchema: asObjectSchema(listedOutput(outputSchema)) }),
+    inputSchema: inputSchemaOf(pack),
+    ...(isObjectSchema(outputSchema) && { outputSchema: outputSchemaOf(pack) }),
     annotations: annotationsFor(effects),
   };
 }
+
+function inputSchemaOf(pack: PackInfo): Tool["inputSchema"] {
+  const schema = requireObjectSchema(pack.name, pack.inputSchema);
+  if (pack.pages === undefined || !continues(pack) || hasOwnCursor(pack)) return schema;
+  return { ...schema, properties: { ...schema.properties, cursor: CURSOR } };
+}
+
+/** With the fields that say that an answer, or the text of an item, goes on. */
+function outputSchemaOf({ outputSchema, pages }: PackInfo): Tool["inputSchema"] {
+  const schema = asObjectSchema(listedOutput(outputSchema));
+  if (pages === undefined) return schema;
+  const { items: name } = pages;
+  const withFields = (one: object, fields: object) => ({
+    ...one,
+    properties: { ...Object(one).properties, ...fields },
+  });
+  const list = Object(Object(schema.properties)[name ?? ""]);
+  const shown =
+    name === undefined
+      ? { part: PART }
+      : { [name]: { ...list, items: withFields(list.items, { part: PART }) } };
+  return { ...schema, ...withFields(schema, { ...shown, ...MORE }) };
+}
+
+const CURSOR = { type: "string", description: "The last next_cursor." };
+const MORE = { next_cursor: { type: "string" }, incomplete: { type: "boolean" } };
+const COUNT = { type: "integer" };
+const PART = { type: "object", properties: { from: COUNT, to: COUNT, of: COUNT } };
 
 /** MCP's hints. An undeclared effect counts as the worst case, as in the protocol's defaults. */
 function annotationsFor(effects: PackEffects = {}): ToolAnnotations {

@@ -5,12 +5,13 @@ import { rankFacts } from "../../app/rank-facts.ts";
 import { toWire } from "../../app/wire/codec.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { isSlug, PHASES, type RecallRequest, recallProject } from "../../seam/index.ts";
-import { ARTIFACT_TEMPLATE, artifactIdIn, readArtifact } from "./results.ts";
+import type { Answer } from "./answer-pages.ts";
+import { ARTIFACT_TEMPLATE, artifactIn, readArtifact } from "./results.ts";
 
 export interface McpResource {
   readonly definition: Resource & { readonly mimeType: "application/json" };
   /** The content as JSON, always for the caller's own subject. */
-  read(memory: Memory, subject: string): Promise<unknown>;
+  read(memory: Memory, subject: string): Promise<Answer>;
 }
 
 export const MCP_RESOURCES: readonly McpResource[] = [
@@ -36,7 +37,7 @@ export const MCP_RESOURCES: readonly McpResource[] = [
         "Use them where a person leaves a choice open.",
       mimeType: "application/json",
     },
-    read: (memory, subject) => memory.defaults(subject),
+    read: async (memory, subject) => ({ ...(await memory.defaults(subject)) }),
   },
 ];
 
@@ -110,8 +111,8 @@ export const MCP_RESOURCE_TEMPLATES: readonly McpResourceTemplate[] = [
   {
     definition: ARTIFACT_TEMPLATE,
     read: async ({ artifacts }, subject, uri) => {
-      const id = artifactIdIn(uri);
-      return id === undefined ? undefined : readArtifact(artifacts, subject, id);
+      const asked = artifactIn(uri);
+      return asked && readArtifact(artifacts, subject, asked);
     },
   },
   {

@@ -7,10 +7,11 @@ import type {
 } from "@modelcontextprotocol/sdk/types.js";
 import { remedyFor } from "../../app/health/remedies.ts";
 import { errorReply } from "../../app/wire/error-reply.ts";
-import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { ArtifactRef, ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
 import { packRunReply } from "../../packs/wire.ts";
+import { isShort } from "./answer-pages.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {
   const { output, artifacts: _, ...about } = packRunReply(run);
@@ -51,7 +52,7 @@ function linkTo({ id, name, mediaType, sizeBytes }: ArtifactRef): ResourceLink {
   return { type: "resource_link", uri: artifactUri(id), name, mimeType: mediaType, size: sizeBytes };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -59,10 +60,12 @@ const PREFIX = "helmdeck://artifacts/";
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;
 
 export const ARTIFACT_TEMPLATE: ResourceTemplate = {
-  uriTemplate: `${PREFIX}{id}`,
+  uriTemplate: `${PREFIX}{id}{?from}`,
   name: "artifact",
   title: "A file that a pack made",
-  description: "Linked from the answer of the run that made it; only its caller can read it.",
+  description:
+    "Linked from the answer of the run that made it; only its caller can read it. A long file is read in parts: from 0 on, then" +
+    " from what _meta.next says.",
 };
 
 /** Files made by packs, as MCP resources: linked from a run's answer, and readable only by the caller of that run. */
@@ -70,32 +73,58 @@ function artifactUri(id: string): string {
   return `${PREFIX}${encodeURIComponent(id)}`;
 }
 
-/** The id in the URI of an artifact; undefined for any other URI. */
-export function artifactIdIn(uri: string): string | undefined {
-  if (!uri.startsWith(PREFIX)) return undefined;
+/** An artifact, and the byte of it from which to read. */
+interface AskedArtifact {
+  readonly id: string;
+  readonly from?: number;
+}
+
+/** Undefined for the URI of something else. */
+export function artifactIn(uri: string): AskedArtifact | undefined {
+  const [, id, from] =
+    /^([^?]*)(?:\?from=(\d{1,12}))?$/.exec(uri.startsWith(PREFIX) ? uri.slice(PREFIX.length) : "") ?? [];
+  if (!id) return undefined;
   try {
-    return decodeURIComponent(uri.slice(PREFIX.length));
+    return { id: decodeURIComponent(id), ...(from !== undefined && { from: Number(from) }) };
   } catch {
     return undefined; // malformed escape
   }
 }
 
-/** Undefined if it does not exist or belongs to another caller; the two cannot be told apart. */
+/** Of a file in one answer: as text, each byte may become six in JSON. */
+const PART_BYTES = { text: 9_000, blob: 42_000 };
+
+/**
+ * Undefined if it does not exist or belongs to another caller; the two cannot be told apart. Throws `too_large` for a file that no
+ * answer can hold: half a file is only given to whom asks for parts.
+ */
 export async function readArtifact(
   store: ArtifactStore,
   subject: string,
-  id: string,
+  { id, from }: AskedArtifact,
 ): Promise<ReadResourceResult | undefined> {
   const found = await store.get(subject, id);
   if (found === undefined) return undefined;
   const { ref, content } = found;
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  const described = { uri: artifactUri(id), mimeType: ref.mediaType };
-  return {
+  const isText = TEXT_TYPE.test(ref.mediaType);
+  const resultOf = (part: Buffer, next?: number): ReadResourceResult => ({
     contents: [
-      TEXT_TYPE.test(ref.mediaType)
-        ? { ...described, text: bytes.toString("utf8") }
-        : { ...described, blob: bytes.toString("base64") },
+      {
+        ...{ uri: artifactUri(id), mimeType: ref.mediaType },
+        ...(isText ? { text: part.toString("utf8") } : { blob: part.toString("base64") }),
+        ...(next !== undefined && { _meta: { next: `${artifactUri(id)}?from=${next}` } }),
+      },
     ],
-  };
+  });
+  if (from === undefined && isShort(resultOf(bytes))) return resultOf(bytes);
+  if (from === undefined)
+    throw new HelmdeckError(
+      "too_large",
+      `The file is too long for one answer; read it in parts, beginning with ${artifactUri(id)}?from=0.`,
+    );
+  let end = from + (isText ? PART_BYTES.text : PART_BYTES.blob);
+  // A character of several bytes is not divided.
+  while (isText && (bytes[end] ?? 0) >> 6 === 0b10) end -= 1;
+  return resultOf(bytes.subarray(from, end), end < bytes.length ? end : undefined);
 }
