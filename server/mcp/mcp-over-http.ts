@@ -4,6 +4,7 @@ import type { ServerContext } from "../../packs/server-context.ts";
 import type { Mount, MountedRequest } from "../mount.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { McpSessions, type SessionLimits } from "./mcp-sessions.ts";
+import { errorNaming, refusedVersion } from "./protocol-versions.ts";
 import { processTicker } from "./watch.ts";
 
 export interface McpMountOptions extends Omit<McpServiceOptions, "onFailure"> {
@@ -60,12 +61,13 @@ function answer(sessions: McpSessions, request: Request, context: MountedRequest
   if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
     return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
   }
+  const unspoken = refusedVersion(body, request.headers.get("mcp-protocol-version"));
+  if (unspoken !== undefined) return Promise.resolve(Response.json(unspoken, { status: 400 }));
   const id = request.headers.get("mcp-session-id");
   if (id !== null) return inSession(sessions, request, context, id);
   if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, context);
-  return Promise.resolve(
-    refusal(400, REFUSED, "Send initialize first, then the Mcp-Session-Id of its answer."),
-  );
+  const missing = errorNaming("There is no Mcp-Session-Id, as an answer to initialize gives it.");
+  return Promise.resolve(Response.json(missing, { status: 400 }));
 }
 
 async function inSession(

@@ -7,6 +7,7 @@ import type { Caller } from "../caller.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { PendingRequests } from "./pending-requests.ts";
+import { refusedVersion } from "./protocol-versions.ts";
 
 export interface StdioOptions extends McpServiceOptions {
   readonly stdin: Readable;
@@ -26,7 +27,7 @@ export async function serveMcpOverStdio(
 ): Promise<void> {
   const { stdin, stdout, signal, onNonsense = () => {} } = options;
   const service = makeMcpService(serverContext, options);
-  const transport = new StdioServerTransport(stdin, stdout);
+  const transport = new VersionedTransport(stdin, stdout);
   const outstanding = new PendingRequests(transport);
   const server = createMcpServer(service, caller);
   const ended = Promise.race([endOf(stdin), closed(transport)]);
@@ -39,6 +40,19 @@ export async function serveMcpOverStdio(
   } finally {
     await server.close();
     service.watch.close();
+  }
+}
+
+/** Answers requests in versions that are not spoken itself: the server would perform those that earlier versions have too. */
+class VersionedTransport extends StdioServerTransport {
+  override async start(): Promise<void> {
+    const receive = this.onmessage;
+    this.onmessage = (message) => {
+      const unspoken = refusedVersion(message);
+      if (unspoken === undefined) receive?.(message);
+      else void this.send(unspoken);
+    };
+    await super.start();
   }
 }
 

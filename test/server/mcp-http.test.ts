@@ -74,10 +74,14 @@ interface Sending {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly message?: object;
   readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A request as a custom client might write it. */
-function send(url: URL, { token, session, method = "POST", message, signal }: Sending): Promise<Response> {
+function send(
+  url: URL,
+  { token, session, method = "POST", message, signal, headers }: Sending,
+): Promise<Response> {
   return fetch(url, {
     method,
     headers: {
@@ -85,6 +89,7 @@ function send(url: URL, { token, session, method = "POST", message, signal }: Se
       "content-type": "application/json",
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(session !== undefined && { "mcp-session-id": session }),
+      ...headers,
     },
     ...(message && { body: JSON.stringify(message) }),
     ...(signal && { signal }),
@@ -172,6 +177,37 @@ describe("a session", () => {
         { jsonrpc: "2.0", id: null, error: { code: -32_000, data: { error: "missing_bearer" } } },
       ]);
     }
+  });
+
+  test.each([
+    ["names it as 2026-07-28 does", "2026-07-28", "2026-07-28"],
+    ["names it in the request alone", undefined, "2026-07-28"],
+    ["names it in the header alone", "1900-01-01", undefined],
+  ])("is told the versions that are spoken if it wants another and %s", async (_, header, version) => {
+    const memory = await openTestMemory();
+    const { url } = await serve(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
+    const token = await tokenOf("ada");
+    const session = await open(url, token);
+    const _meta = version && { "io.modelcontextprotocol/protocolVersion": version };
+    const store = { name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } };
+    for (const sent of [
+      { message: { ...PING, method: "server/discover", params: { _meta } } },
+      { message: { ...PING, method: "tools/call", params: { ...store, _meta } } },
+      { session, message: { ...PING, method: "tools/call", params: { ...store, _meta } } },
+    ]) {
+      const headers = header === undefined ? {} : { "mcp-protocol-version": header };
+      const response = await send(url, { token, headers, ...sent });
+      const error = { code: -32_000, message: expect.stringContaining("This server speaks MCP 2025-11-25,") };
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        {
+          jsonrpc: "2.0",
+          id: PING.id,
+          error: { ...error, data: { supported: expect.arrayContaining(["2024-11-05"]) } },
+        },
+      ]);
+    }
+    expect((await memory.listFacts("ada", {})).facts).toEqual([]);
   });
 
   test("begins with initialize and nothing else", async () => {

@@ -129,3 +129,24 @@ test("the server does not wait for a client that stops reading, and records its 
   await serverContext.packs.close();
   expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
 });
+
+test("a client that speaks only 2026-07-28 is told the versions that are spoken, and nothing is done for it", async () => {
+  const memory = await openTestMemory();
+  const piped = new Piped(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
+  const params = { _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } };
+  const store = { name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } };
+  piped.send(
+    { jsonrpc: "2.0", id: 7, method: "server/discover", params },
+    { jsonrpc: "2.0", id: 8, method: "tools/call", params: { ...store, ...params } },
+    ...HELLO,
+  );
+  piped.stdin.end();
+  await piped.ended;
+  const refused = { error: { code: -32_000, message: expect.stringContaining("MCP 2025-11-25,") } };
+  expect(piped.messages()).toMatchObject([
+    { id: 7, ...refused },
+    { id: 8, ...refused },
+    { id: 1, result: { protocolVersion: "2025-06-18" } },
+  ]);
+  expect((await memory.listFacts("main", {})).facts).toEqual([]);
+});
