@@ -4,7 +4,7 @@ import type { ServerContext } from "../../packs/server-context.ts";
 import type { Mount, MountedRequest } from "../mount.ts";
 import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { McpSessions, type SessionLimits } from "./mcp-sessions.ts";
-import { errorNaming, refusedVersion } from "./protocol-versions.ts";
+import { BEGIN, refusedVersion } from "./protocol-versions.ts";
 import { processTicker } from "./watch.ts";
 
 export interface McpMountOptions extends Omit<McpServiceOptions, "onFailure"> {
@@ -66,8 +66,7 @@ function answer(sessions: McpSessions, request: Request, context: MountedRequest
   const id = request.headers.get("mcp-session-id");
   if (id !== null) return inSession(sessions, request, context, id);
   if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, context);
-  const missing = errorNaming("There is no Mcp-Session-Id, as an answer to initialize gives it.");
-  return Promise.resolve(Response.json(missing, { status: 400 }));
+  return Promise.resolve(refusal(400, REFUSED, `There is no Mcp-Session-Id. ${BEGIN}`));
 }
 
 async function inSession(

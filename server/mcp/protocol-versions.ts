@@ -1,32 +1,36 @@
 /**
  * Requests in a version of MCP that is not spoken. From 2026-07-28 on, clients send no initialize: each request names its version.
  *
- * They are told the versions that are spoken, in an error of the versions before. The newer versions' own error for this (-32022)
- * would tell a client that knows both that no initialize is understood here, and it would not try.
+ * They get the error that this version prescribes, with the versions that are spoken. As all of these begin with initialize, clients that
+ * know both ways then send it.
  */
 import {
   isInitializeRequest,
   isJSONRPCRequest,
-  type RequestId,
+  type JSONRPCErrorResponse,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
-const REFUSED = -32_000;
+const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
 const VERSION = "io.modelcontextprotocol/protocolVersion";
+const SHOWN_CHARACTERS = 40;
+
+export const BEGIN = `This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}: send initialize first.`;
 
 /** The error for a message, or undefined if its version is spoken, or is still to be agreed on. */
-export function refusedVersion(message: unknown, header: string | null = null) {
+export function refusedVersion(message: unknown, header?: string | null): JSONRPCErrorResponse | undefined {
   if (isInitializeRequest(message)) return undefined;
-  const isRequest = isJSONRPCRequest(message);
-  const version = (isRequest ? message.params?._meta?.[VERSION] : undefined) ?? header;
-  const isSpoken = version === null || SUPPORTED_PROTOCOL_VERSIONS.some((spoken) => spoken === version);
-  return isSpoken
-    ? undefined
-    : errorNaming("Unsupported protocol version.", isRequest ? { id: message.id } : {});
-}
-
-export function errorNaming(problem: string, asked: { readonly id?: RequestId } = {}) {
-  const message = `${problem} This server speaks MCP ${SUPPORTED_PROTOCOL_VERSIONS.join(", ")}: send initialize first.`;
-  const error = { code: REFUSED, message, data: { supported: SUPPORTED_PROTOCOL_VERSIONS } };
-  return { jsonrpc: "2.0" as const, error, ...asked };
+  const asked = isJSONRPCRequest(message) ? message : undefined;
+  const version = asked?.params?._meta?.[VERSION] ?? header ?? undefined;
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.some((spoken) => spoken === version))
+    return undefined;
+  const requested = harmlessLine(String(version).slice(0, SHOWN_CHARACTERS));
+  const data = { supported: SUPPORTED_PROTOCOL_VERSIONS, requested };
+  const error = {
+    code: UNSUPPORTED_PROTOCOL_VERSION,
+    message: `Unsupported protocol version. ${BEGIN}`,
+    data,
+  };
+  return { jsonrpc: "2.0", error, ...(asked && { id: asked.id }) };
 }

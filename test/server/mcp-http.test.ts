@@ -197,13 +197,16 @@ describe("a session", () => {
     ]) {
       const headers = header === undefined ? {} : { "mcp-protocol-version": header };
       const response = await send(url, { token, headers, ...sent });
-      const error = { code: -32_000, message: expect.stringContaining("This server speaks MCP 2025-11-25,") };
+      const error = { code: -32_022, message: expect.stringContaining("This server speaks MCP 2025-11-25,") };
       expect([response.status, await response.json()]).toMatchObject([
         400,
         {
           jsonrpc: "2.0",
           id: PING.id,
-          error: { ...error, data: { supported: expect.arrayContaining(["2024-11-05"]) } },
+          error: {
+            ...error,
+            data: { requested: version ?? header, supported: expect.arrayContaining(["2024-11-05"]) },
+          },
         },
       ]);
     }

@@ -142,7 +142,12 @@ test("a client that speaks only 2026-07-28 is told the versions that are spoken,
   );
   piped.stdin.end();
   await piped.ended;
-  const refused = { error: { code: -32_000, message: expect.stringContaining("MCP 2025-11-25,") } };
+  const refused = {
+    error: {
+      code: -32_022,
+      data: { requested: "2026-07-28", supported: expect.arrayContaining(["2025-11-25"]) },
+    },
+  };
   expect(piped.messages()).toMatchObject([
     { id: 7, ...refused },
     { id: 8, ...refused },
