@@ -111,7 +111,8 @@ export function quotedKey(key: string, most = Number.POSITIVE_INFINITY): string 
 
 /** The stored text as a quotation: each line begins with "> ", and "…" marks a text truncated to this many UTF-16 units. */
 export function quotedText(text: string, most = Number.POSITIVE_INFINITY): string {
-  const lines = harmlessBlock(text).split("\n");
+  // Of two characters, at least one is shown: no more of a long text is looked at.
+  const lines = harmlessBlock(cutText(text, 2 * most)).split("\n");
   const whole = lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
   return whole.length <= most ? whole : `${cutText(whole, most - 1).replace(EMPTY_LINES, "")}…`;
 }
