@@ -8,7 +8,7 @@ import { logLineOf } from "./plugin-failure.ts";
 import { lendScheduler } from "./scheduler.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
-/** The gateway's start waits this long. A hot reload allows a service 5 s; if one takes longer, the whole reload fails. */
+/** A memory that opens later is reported as off until the next check. */
 const START_DEADLINE_MS = 3_000;
 
 /** Interval of the checks that let the gateway's health show failures and recoveries. */

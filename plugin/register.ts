@@ -89,7 +89,9 @@ export function register(api: HostApi, startMemory: StartMemory): void {
     api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
   }
   const subjects = () => subjectsToWarm(config, hostConfig());
-  api.registerService(makeService({ access, log: api.logger, subjects }));
+  const service = makeService({ access, log: api.logger, subjects });
+  // Without its promise. Until a hot reload has started the services, OpenClaw blocks each tool call that a hook of the plugin sees.
+  api.registerService({ ...service, start: (context) => void service.start(context) });
   api.registerGatewayMethod("helmdeck.status", statusMethod(access, config, hostConfig, warnings), {
     scope: "operator.read",
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
 import { AGENT_TOOLS } from "../../plugin/agent-tools.ts";
-import type { HostApi } from "../../plugin/openclaw-api.ts";
+import type { HostApi, Service, ServiceContext } from "../../plugin/openclaw-api.ts";
 import { register, type StartMemory } from "../../plugin/register.ts";
 import { CHAT_COMMANDS } from "../../plugin/tool-names.ts";
 import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
@@ -94,6 +94,13 @@ test.each(MODES)("in mode %s everything is registered and nothing is opened", (m
     },
   );
   expect(counts.started).toBe(0);
+});
+
+test("a hot reload waits for no memory: meanwhile OpenClaw blocks the tools that a hook of the plugin sees", () => {
+  const { api, registered } = recordingApi({});
+  register(api, () => new Promise(() => {}));
+  const [[service] = []] = registered.registerService ?? [];
+  expect((service as Service).start({} as ServiceContext)).toBeUndefined();
 });
 
 describe("the hooks that see messages", () => {
