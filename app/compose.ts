@@ -42,6 +42,7 @@ import { factHistory, undoFact } from "./history.ts";
 import type { Opened } from "./keys/store-notes.ts";
 import { KeysInUse } from "./keys-in-use.ts";
 import type {
+  Asker,
   DoctorReport,
   EmbeddingsStatus,
   FactInput,
@@ -82,7 +83,7 @@ export interface CommandMemory extends Memory {
    * Like `storeFact`, but also accepts text that looks like a credential: for a person at a command line, never behind a tool or
    * a port.
    */
-  storeFactAllowingSecret(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
+  storeFactAllowingSecret(subject: Subject, fact: FactInput, writer?: Asker): Promise<StoredFact>;
   /**
    * Embeds the subject's entries without vectors now, for a command, which has no background work. Does nothing without a
    * service. Service failures are in the report.

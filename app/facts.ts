@@ -134,12 +134,19 @@ async function prepared(
     const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
     const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
     const { replaced, superseded } = put;
+    const refreshed = replaced?.sameValue === true;
     const { key, category, revision, expiresAt = times.expiresAt } = put.entry;
     stored(revision);
     return {
       ...{ key, category, expiresAt, revision },
       path: pathOf(category, key),
-      ...(replaced && { replaced: { updatedAt: replaced.updatedAt, refreshed: replaced.sameValue } }),
+      ...(replaced && {
+        replaced: {
+          refreshed,
+          updatedAt: replaced.updatedAt,
+          ...defined({ writer: refreshed ? undefined : replaced.writer }),
+        },
+      }),
       ...(superseded.length > 0 && { superseded }),
       ...alike,
     };

@@ -43,6 +43,7 @@ export interface SimilarFact {
   /** Its beginning, on one line. */
   readonly value: string;
   readonly updatedAt: UnixMs;
+  readonly writer?: Writer;
   /** It says something else of the same thing. */
   readonly contradicts?: true;
 }
@@ -56,7 +57,7 @@ export interface StoredFact {
   /** Its path in the corpus. */
   readonly path: string;
   /** Present when a live fact was there: `refreshed` when the value is the same, otherwise it was replaced. */
-  readonly replaced?: { readonly updatedAt: UnixMs; readonly refreshed: boolean };
+  readonly replaced?: { readonly updatedAt: UnixMs; readonly refreshed: boolean; readonly writer?: Writer };
   /** Keys of the superseded facts; absent when there are none. */
   readonly superseded?: readonly string[];
   /** Keys of other facts with the same value. */
@@ -514,12 +515,12 @@ export interface CallerCount {
 /** Every use case of an open memory. All of them can be served across a worker boundary. */
 export interface Memory {
   /** `writer`: who asks, as vouched for by the host; never from the input. */
-  storeFact(subject: Subject, fact: FactInput, writer?: Writer): Promise<StoredFact>;
+  storeFact(subject: Subject, fact: FactInput, writer?: Asker): Promise<StoredFact>;
   /**
    * Each by the rules of `storeFact`, with a result of its own. Throws `invalid_input` for another number of facts, and the memory's
    * failure if that kept it from storing any.
    */
-  storeFacts(subject: Subject, input: FactsInput, writer?: Writer): Promise<StoredFacts>;
+  storeFacts(subject: Subject, input: FactsInput, writer?: Asker): Promise<StoredFacts>;
   /** The result of `storeFact` with its errors, without writing. */
   checkFact(subject: Subject, fact: FactInput): Promise<FactCheck>;
   getFact(subject: Subject, input: GetInput): Promise<FactView | undefined>;

@@ -10,6 +10,7 @@ import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import type { Entry, EntryMeta, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
+import { isPersons } from "../engine/store/writer.ts";
 import { makeSlices } from "../engine/timing.ts";
 import type { Claim } from "../recall/claims.ts";
 import { type RelatedPair, relatedPairs } from "../recall/related-pairs.ts";
@@ -32,6 +33,7 @@ interface Seen extends Pick<EntryMeta, "id" | "key" | "revision" | "tags" | "exp
   /** The same for values that say the very same (app/same-text.ts). */
   readonly text: string;
   readonly source: string;
+  readonly byPerson: boolean;
   /** Absent for a long value. */
   readonly claim?: Claim;
 }
@@ -163,7 +165,8 @@ function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entr
   const value = Buffer.from(bytes).toString();
   const claim = claimOf({ key, value });
   const [source = `${writer?.surface} ${writer?.agent}`] = importsOf(tags);
-  const fields = { id, key, revision, tags, ...defined({ expiresAt, claim }) };
+  const byPerson = isPersons({ writer });
+  const fields = { id, key, revision, tags, byPerson, ...defined({ expiresAt, claim }) };
   return { ...fields, text: digestOfText(value), source };
 }
 
@@ -210,7 +213,7 @@ class Groups {
     );
   }
 
-  /** One finding for two groups, of the newest fact of each. */
+  /** One finding for two groups, of a person's fact of each, or the newest. */
   between(relation: RelatedPair["relation"], kind: ReviewKind): readonly Found[] {
     const known = new Set<string>();
     return this.#pairs.flatMap(({ relation: its, texts }) => {
@@ -219,7 +222,10 @@ class Groups {
       known.add(`${one} ${other}`).add(`${other} ${one}`);
       const [here = [], there = []] = texts.map((text) => text.slice(0, MOST_LOOKED_AT));
       if (here.some((mine) => there.some((theirs) => areApart(mine, theirs)))) return [];
-      return [{ kind, facts: [...here.slice(0, 1), ...there.slice(0, 1)] }];
+      const facts = [here, there].flatMap(
+        (text) => text.find(({ byPerson }) => byPerson) ?? text.slice(0, 1),
+      );
+      return [{ kind, facts }];
     });
   }
 
@@ -231,11 +237,12 @@ class Groups {
 /** One more than a fact can be kept apart from. */
 const MOST_LOOKED_AT = APART_LIMITS.perFact + 1;
 
-/** Those of the same facts that somebody has not kept apart from all others, as many as can be merged: pinned ones, and the newest. */
+/** Those of the same facts that somebody has not kept apart from all others, as many as can be merged: pinned, persons', the newest. */
 function asked(same: Seens): Seens {
   const looked = same.slice(0, MOST_LOOKED_AT);
   const open = looked.filter((one) => looked.some((other) => one !== other && !areApart(one, other)));
-  const kept = open.toSorted((one, other) => Number(isPinned(other)) - Number(isPinned(one)));
+  const rank = (one: Seen) => 2 * Number(isPinned(one)) + Number(one.byPerson);
+  const kept = open.toSorted((one, other) => rank(other) - rank(one));
   return open.filter((one) => kept.slice(0, APART_LIMITS.together).includes(one));
 }
 

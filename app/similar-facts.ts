@@ -45,7 +45,7 @@ async function look(
   if (sameAs.length > 0) return { sameAs };
   const similar = alike.map(({ contradicts, ...one }) => ({
     ...{ key: one.key, value: excerptOf(one.text), updatedAt: one.updatedAt },
-    ...defined({ contradicts: contradicts() || undefined }),
+    ...defined({ writer: one.writer, contradicts: contradicts() || undefined }),
   }));
   return defined({ similar: similar.length > 0 ? similar : undefined });
 }

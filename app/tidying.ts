@@ -3,8 +3,8 @@ import { defined } from "../engine/defined.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import { requireUpTo } from "../engine/rules/conditions.ts";
 import type { Subject } from "../engine/store/namespace.ts";
-import type { Writer } from "../engine/store/writer.ts";
-import type { FactView, Forgotten, Memory, ReviewFinding, StoredFact } from "./memory.ts";
+import { isPersons } from "../engine/store/writer.ts";
+import type { Asker, FactView, Forgotten, Memory, ReviewFinding, StoredFact } from "./memory.ts";
 
 export interface Merge {
   /** Of the fact that stays. */
@@ -25,7 +25,7 @@ export async function mergeFacts(
   memory: Pick<Memory, "getFact" | "storeFact">,
   subject: Subject,
   { key: name, over, upTo }: Merge,
-  writer: Writer,
+  writer: Asker,
 ): Promise<StoredFact> {
   const fact = await memory.getFact(subject, { key: name });
   if (fact === undefined)
@@ -51,7 +51,7 @@ export async function forgetFact(
   return memory.forget(subject, { scope: isTaken ? path : scope, upTo });
 }
 
-/** The one to keep if nobody says another: a pinned one, or the newest. */
+/** The one to keep if nobody says another: a pinned one, or a person's, or the newest. */
 export function toKeep({ facts }: ReviewFinding): FactView | undefined {
-  return facts.find(({ pinned }) => pinned) ?? facts[0];
+  return facts.find(({ pinned }) => pinned) ?? facts.find(isPersons) ?? facts[0];
 }

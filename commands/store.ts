@@ -108,7 +108,7 @@ export async function keepFact(
   const store = allowSecret ? "storeFactAllowingSecret" : "storeFact";
   await withMemoryToWrite(
     context,
-    (memory) => memory[store](caller, fact, { surface: "cli", agent: caller }),
+    (memory) => memory[store](caller, fact, { surface: "cli", agent: caller, isPerson: true }),
     async (memory, stored) => {
       await acknowledge(context, stored);
       await embedStored(memory, caller, stored.key);

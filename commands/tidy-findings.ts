@@ -46,7 +46,7 @@ export function tidyCommand(context: CommandContext, options: TidyOptions): Prom
   return isAsked ? askAboutAll(context) : listCommand(context, options.limit);
 }
 
-const BY_HAND = { surface: "cli" } as const;
+const BY_HAND = { surface: "cli", isPerson: true } as const;
 
 async function keepCommand(context: CommandContext, merge: Merge, dryRun: boolean): Promise<number> {
   const { output, options } = context;

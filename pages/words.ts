@@ -98,7 +98,8 @@ function isDate(at: number): boolean {
 
 const SURFACES: Readonly<Record<string, string>> = {
   ...{ cli: "a command line", rest: "REST", pack: "MCP", pages: "these pages", import: "an import" },
-  ...{ openclaw: "OpenClaw", "openclaw-request": "a message in OpenClaw" },
+  ...{ openclaw: "OpenClaw", "openclaw-request": "a message in OpenClaw", "openclaw-chat": "a chat command" },
+  "rest-person": "REST, for a person",
 };
 
 /** Who stored it: `main, through a command line`, `main, through OpenClaw (direct session)`, `an import`. */

@@ -9,7 +9,7 @@
 import type { Memory } from "../app/memory.ts";
 import { keyForText } from "../app/presenters/words.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
-import { type Admitted, writerOf } from "./identity.ts";
+import { type Admitted, byPerson } from "./identity.ts";
 import { isIncognito, ownerOf } from "./persons-turn.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import type { Asked, Receipts, UnaskedParts } from "./receipts.ts";
@@ -76,7 +76,7 @@ async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept
     return there;
   });
   if (isThere) return undefined;
-  const writer = { ...writerOf(owner), surface: REQUEST_SURFACE };
+  const writer = byPerson(owner, REQUEST_SURFACE);
   try {
     await memory.storeFact(subject, { key, value: fact, ifRevision: 0 }, writer);
     return { key };

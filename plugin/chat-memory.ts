@@ -21,7 +21,7 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
 import { helmdeckReply, searchReply } from "./chat-status.ts";
 import { tidyReply } from "./chat-tidy.ts";
-import { type Admitted, writerOf } from "./identity.ts";
+import { type Admitted, byPerson } from "./identity.ts";
 import type { ChatCommand } from "./tool-names.ts";
 
 const NEWEST = 10;
@@ -69,7 +69,7 @@ async function rememberReply(memory: Memory, verdict: Admitted, typed: string): 
   const given = typed.replace(PIN, "");
   const [, named, text = given] = NAMED.exec(given) ?? [];
   const key = named ?? (await keyForText(text, (candidate) => factAt(memory, subject, candidate)));
-  const stored = await memory.storeFact(subject, { key, value: text }, writerOf(verdict));
+  const stored = await memory.storeFact(subject, { key, value: text }, byPerson(verdict));
   if (given === typed) return storedText(stored);
   return `${storedText(stored)}\n${await pinnedText(memory, subject, stored)}`;
 }

@@ -11,7 +11,7 @@ import {
 import { isCopyable } from "../app/presenters/words.ts";
 import { mergeFacts, toKeep } from "../app/tidying.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import { type Admitted, writerOf } from "./identity.ts";
+import { type Admitted, byPerson } from "./identity.ts";
 
 const MOST_SHOWN = 5;
 const TIDY = /^tidy(?:\s+(keep|both|again)\s+(\S.*))?$/is;
@@ -85,7 +85,7 @@ async function keepReply(memory: Memory, verdict: Admitted, typed: string): Prom
   const [, name, over = "", shown] = NAMES.exec(typed) ?? [];
   if (name === undefined || shown === undefined) return HOW_TO_KEEP;
   const merge = { key: name, over: over.split(/\s+/), upTo: Number(shown) };
-  const { key, superseded = [] } = await mergeFacts(memory, verdict.subject, merge, writerOf(verdict));
+  const { key, superseded = [] } = await mergeFacts(memory, verdict.subject, merge, byPerson(verdict));
   const names = superseded.map((other) => harmlessLine(other)).join(", ");
   const also = names === "" ? "" : `; its history has ${names}`;
   return `Kept ${harmlessLine(key)}${also}.\nTo undo this: /undo ${harmlessLine(key)}`;

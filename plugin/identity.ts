@@ -8,6 +8,7 @@
  * started the session, lineage.ts decides.
  */
 import { parseAgentSessionKey } from "openclaw/plugin-sdk/routing";
+import type { Asker } from "../app/memory.ts";
 import { defined } from "../engine/defined.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { type ClosedContext, MCP_ENTRY_AGENT, type PluginConfig } from "./config.ts";
@@ -144,6 +145,11 @@ function hasToken(
 /** The writer, as stored with each entry. */
 export function writerOf({ agentId, sessionKind }: Admitted): Writer {
   return { surface: "openclaw", agent: agentId, ...defined({ sessionKind }) };
+}
+
+/** The writer of what a person typed themselves; the surface is one that `isPersons` knows. */
+export function byPerson(verdict: Admitted, surface = "openclaw-chat"): Asker {
+  return { ...writerOf(verdict), surface, isPerson: true };
 }
 
 /** The session kind shown to people: `main`, `direct`, `group`, `hook`, `subagent`, `acp`, `cron`, `dashboard` …; else `other`. */

@@ -17,8 +17,10 @@ import { type JsonSchema, requireArguments } from "../app/wire/arguments.ts";
 import { fromWire, toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
-import { frameOf, quotedKey, quotedText } from "../engine/projections/frame.ts";
+import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf, quotedKey, quotedText, writerText } from "../engine/projections/frame.ts";
 import { dateOf, dayOrTime, isKnownTime } from "../engine/rfc3339.ts";
+import { isPersons } from "../engine/store/writer.ts";
 import { lineOf, MY_MEMORY_PATH } from "./boundary.ts";
 import { type Admitted, writerOf } from "./identity.ts";
 import type { ToolResult } from "./openclaw-api.ts";
@@ -74,12 +76,17 @@ function storeResult(stored: StoredFact): ToolResult {
   const story = replaced?.refreshed
     ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
     : `Remembered ${name} until ${until}.`;
-  const change =
-    replaced && !replaced.refreshed
-      ? ` It replaced what was stored there${isKnownTime(replaced.updatedAt) ? ` on ${dateOf(replaced.updatedAt)}` : ""}.`
-      : "";
-  const told = `${story}${change} It can be read at ${stored.path}.${similarFactsText(stored)}`;
+  const told = `${story}${replacedText(stored)} It can be read at ${stored.path}.${similarFactsText(stored)}`;
   return answer(told, toWire(stored));
+}
+
+/** A person learns at once that an agent's value stands in place of theirs. */
+function replacedText({ key, replaced }: StoredFact): string {
+  if (replaced === undefined || replaced.refreshed) return "";
+  const { updatedAt, writer } = replaced;
+  const on = isKnownTime(updatedAt) ? ` on ${dateOf(updatedAt)}` : "";
+  if (writer === undefined || !isPersons(replaced)) return ` It replaced what was stored there${on}.`;
+  return ` It replaced what a person stored there${on} (${writerText(writer)}). Tell the user, and that /undo ${harmlessLine(key)} brings it back.`;
 }
 
 /**
@@ -156,12 +163,13 @@ function similarFactsText({ superseded = [], sameAs = [], similar = [] }: Stored
       ? ""
       : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
   if (similar.length === 0) return retired + same;
-  const found = similar.map(({ key, value, updatedAt, contradicts }) => {
+  const found = similar.map(({ key, value, updatedAt, writer, contradicts }) => {
+    const by = writer && isPersons({ writer }) ? ` by a person (${writerText(writer)})` : "";
     const stored = isKnownTime(updatedAt) ? `stored ${dayOrTime(updatedAt)}` : "stored before";
-    return `\n- ${quotedKey(key)}, ${stored}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
+    return `\n- ${quotedKey(key)}, ${stored}${by}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
   });
-  const advice =
-    " Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes:";
+  const onlyIf = similar.some(isPersons) ? ", a person's only if the user asks for it" : "";
+  const advice = ` Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes${onlyIf}:`;
   return `${retired}${same}${advice}${found.join("")}`;
 }
 

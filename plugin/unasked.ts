@@ -5,6 +5,7 @@
  */
 import type { SearchAnswer } from "../app/memory.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
+import { isPersons } from "../engine/store/writer.ts";
 import type { FactNamed } from "../pages/viewer.ts";
 import { type QuotedFact, quotedFact } from "./boundary.ts";
 
@@ -43,7 +44,9 @@ export function additionFrom({ results, leftOut = [] }: Answer, message: string)
   for (const result of results) {
     if (result.possible === true || shown.length === MOST_FACTS) continue;
     const fact = room < LEAST_BYTES ? undefined : fitting(result, room);
-    const why = whyWithheld(result, message) ?? (fact === undefined ? "no room for it" : undefined);
+    const why =
+      whyNotBeside(result, { results, shown, message }) ??
+      (fact === undefined ? "no room for it" : undefined);
     if (why !== undefined) withheld.push({ key: result.key, why });
     if (why !== undefined || fact === undefined) continue;
     shown.push(fact);
@@ -59,13 +62,29 @@ export function additionFrom({ results, leftOut = [] }: Answer, message: string)
 }
 
 type Answer = Pick<SearchAnswer, "results" | "leftOut">;
+type Result = SearchAnswer["results"][number];
+
+interface Beside {
+  readonly results: readonly Result[];
+  readonly shown: readonly QuotedFact[];
+  readonly message: string;
+}
+
+/** What contradicts a person's fact is added beside that fact, and never without it. A person's is before the others in an answer. */
+function whyNotBeside(result: Result, { results, shown, message }: Beside): string | undefined {
+  const others = result.conflictsWith?.map(({ key }) => key) ?? [];
+  const against = results.filter((other) => isPersons(other) && others.includes(other.key));
+  if (isPersons(result) || against.length === 0) return whyWithheld(result, message);
+  const isBeside = against.every((other) => shown.some(({ key }) => key === other.key));
+  return isBeside ? undefined : "contradicts a person's fact that is not added";
+}
 
 /**
  * Why a sure fact is kept back; undefined if it is not. A person's message is seldom a question about what is stored: what is near
  * by synonyms or meaning alone is then mostly a coincidence, and so is one common word in a message that is not about its writer
  * ("who invented the bicycle"). Tuned on half `tune` of test/data/dialogues.jsonl.
  */
-function whyWithheld({ parts }: SearchAnswer["results"][number], message: string): string | undefined {
+function whyWithheld({ parts }: Result, message: string): string | undefined {
   if ((parts?.isNamed?.value ?? 0) > 0) return undefined;
   if (!((parts?.bm25?.value ?? 0) > 0)) return "shares no word with the message";
   const isOneWord = (parts?.fewWords?.value ?? 1) > 0 || !((parts?.proximity?.value ?? 0) > 0);
@@ -77,7 +96,7 @@ const ABOUT_WRITER =
   /(?<![\p{L}\p{N}])(?:i|i['’]\p{L}+|me|my|mine|myself|we|we['’]\p{L}+|us|our|ours|ich|mich|mir|mein\p{L}*|wir|uns|unser\p{L}*|yo|mi|mis|mí|nos|nuestr\p{L}+|je|j['’]\p{L}+|moi|mon|ma|mes|nous|notre)(?![\p{L}\p{N}])/iu;
 
 /** Undefined for the record of a run, a malformed hit, or text that does not fit. */
-function fitting(result: SearchAnswer["results"][number], room: number): QuotedFact | undefined {
+function fitting(result: Result, room: number): QuotedFact | undefined {
   const bytesPerChar = Buffer.byteLength(result.snippet) / Math.max(1, result.snippet.length);
   const fact = quotedFact(result, Math.floor(room / bytesPerChar));
   return fact !== undefined && Buffer.byteLength(fact.text) <= room ? fact : undefined;

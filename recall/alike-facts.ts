@@ -4,6 +4,7 @@
  * A store waits for this, so it leaves out what only a search's answer needs: the rest of the score, and the verdicts.
  */
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
+import { defined } from "../engine/defined.ts";
 import { Claim, type FactText } from "./claims.ts";
 import { contradict } from "./conflicts.ts";
 import { claimOfHit } from "./hit-conflicts.ts";
@@ -55,8 +56,8 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
     const text = textOfDocument(document).body;
     const isSame = text === fact.value;
     if (!isSame) left -= 1;
-    const { key, updatedAt } = document;
-    found.push({ key, updatedAt, text, isSame, contradicts });
+    const { key, updatedAt, writer } = document;
+    found.push({ key, updatedAt, text, isSame, contradicts, ...defined({ writer }) });
   }
   return found;
 }

@@ -1,7 +1,9 @@
 /**
- * The contradictions among an answer's sure facts: said in each of them, and the newer fact first. Of facts that seem to say the
- * same, the newer one comes first, too: "the branch is stable" and "the branch is release" may differ in a word that is no known value.
+ * The contradictions among an answer's sure facts: said in each of them, a person's fact before an agent's, and else the newer one
+ * first. Of facts that seem to say the same, too: "the branch is stable" and "the branch is release" may differ in a word that is no
+ * known value.
  */
+import { isPersons, outweighs } from "../engine/store/writer.ts";
 import { termOf } from "./analysis/english.ts";
 import { Claim, type Stem } from "./claims.ts";
 import { relationOf } from "./conflicts.ts";
@@ -16,49 +18,64 @@ export interface Shown extends ScoredCandidate {
 }
 
 /**
- * The same candidates. Of two that contradict each other or say the same, the newer takes the place and score of the better.
+ * The same candidates. Of two that contradict each other or say the same, the one whose word weighs more takes the place and score of
+ * the better.
  *
  * @param hidden the best that are not shown, such as "I no longer eat meat" behind "I eat meat". One that is newer than a shown fact
- *   and contradicts it, or says the same, is shown, too: otherwise an answer would be sure of what has changed
+ *   or weighs more, and contradicts it or says the same, is shown, too: otherwise an answer would be sure of what has changed
+ * @param arePossible then only a person's fact and another's are compared
  */
 export function withConflicts(
   sure: readonly ScoredCandidate[],
   index: LexicalIndex,
-  { hidden, limit }: { readonly hidden: readonly ScoredCandidate[]; readonly limit: number },
+  { hidden, limit, arePossible }: Answering,
 ): readonly Shown[] {
-  const { conflicts, sayings, newer } = relationsAmong(sure, hidden, index);
-  const shown = [...sure, ...newer];
+  const { conflicts, sayings, beside } = relationsAmong(sure, { hidden, arePossible }, index);
+  const shown = [...sure, ...beside];
   if (conflicts.size + sayings.size === 0) return shown.map((one) => ({ ...one, conflicts: [] }));
   const areOfOne = (one: ScoredCandidate, other: ScoredCandidate) =>
     [conflicts, sayings].some((those) => those.get(one.unit)?.some(({ unit }) => unit === other.unit));
   const ordered = [...shown];
   for (let place = 0; place < ordered.length; ) {
-    const newer = ordered.findIndex((other, at) => {
+    const heavier = ordered.findIndex((other, at) => {
       const here = ordered[place];
-      return at > place && here !== undefined && isNewer(other, here) && areOfOne(here, other);
+      return at > place && here !== undefined && isHeavier(other, here) && areOfOne(here, other);
     });
-    if (newer === -1) place += 1;
-    else exchange(ordered, place, newer);
+    if (heavier === -1) place += 1;
+    else exchange(ordered, place, heavier);
   }
   const below: ScoredCandidate[] = [];
   for (const one of ordered) {
-    const newer = below.filter((other) => areOfOne(one, other));
-    const most = Math.min(...newer.map(({ score }) => score - WEIGHTS.conflicts.step));
+    const before = below.filter((other) => areOfOne(one, other));
+    const most = Math.min(...before.map(({ score }) => score - WEIGHTS.conflicts.step));
     below.push({ ...one, score: Math.min(one.score, most) });
   }
-  const kept = below.toSorted((one, other) => other.score - one.score).slice(0, limit);
+  const ranked = below.toSorted(bestFirst);
+  const followed = ranked.flatMap((one) => [
+    one,
+    ...ranked.filter((other) => isNewer(other, one) && areOfOne(one, other)),
+  ]);
+  const kept = [...new Set(followed)].slice(0, limit).sort(bestFirst);
   const units = new Set(kept.map(({ unit }) => unit));
   return kept.map((one) => {
-    const others = (conflicts.get(one.unit) ?? []).filter(({ unit }) => units.has(unit));
+    const others = (conflicts.get(one.unit) ?? []).filter(
+      (other) => units.has(other.unit) || areUnlike(one, other),
+    );
     return { ...one, conflicts: others.toSorted(newestFirst) };
   });
 }
 
-function exchange(ordered: ScoredCandidate[], place: number, newer: number): void {
-  const [here, other] = [ordered[place], ordered[newer]];
+interface Answering {
+  readonly hidden: readonly ScoredCandidate[];
+  readonly limit: number;
+  readonly arePossible: boolean;
+}
+
+function exchange(ordered: ScoredCandidate[], place: number, heavier: number): void {
+  const [here, other] = [ordered[place], ordered[heavier]];
   if (here === undefined || other === undefined) return;
   ordered[place] = { ...other, score: here.score };
-  ordered[newer] = { ...here, score: other.score };
+  ordered[heavier] = { ...here, score: other.score };
 }
 
 /** By unit. */
@@ -70,10 +87,10 @@ interface ReadFact {
   readonly claim: () => Claim;
 }
 
-/** Those that contradict each other, those that seem to say the same, and the hidden ones that are newer than one of these. */
+/** Those that contradict each other, those that seem to say the same, and the hidden ones to be shown beside one of these. */
 function relationsAmong(
   sure: readonly ScoredCandidate[],
-  hidden: readonly ScoredCandidate[],
+  { hidden, arePossible }: Pick<Answering, "hidden" | "arePossible">,
   index: LexicalIndex,
 ) {
   const related = {
@@ -86,26 +103,30 @@ function relationsAmong(
       .filter((one) => isShortFact(one, index))
       .slice(0, WEIGHTS.conflicts.most)
       .map((one) => ({ one, weights: weightsOf(one, index), claim: claimLazily(one, stem) }));
-  const facts = read(sure.filter(({ isSure }) => isSure));
+  const facts = read(sure.filter(({ isSure }) => isSure || arePossible));
+  const areCompared = (one: ScoredCandidate, other: ScoredCandidate) => !arePossible || areUnlike(one, other);
+  const isMissed = (one: ScoredCandidate, shown: ScoredCandidate) =>
+    areCompared(one, shown) && (isNewer(one, shown) || isHeavier(one, shown));
   const mayBeShown = (one: ScoredCandidate) =>
-    !one.features.lacking && facts.some((fact) => isNewer(one, fact.one));
+    (!one.features.lacking || arePossible) && facts.some((fact) => isMissed(one, fact.one));
   const rivalling = hidden.filter(mayBeShown);
   const texts = new Set(rivalling.length === 0 ? [] : sure.map((one) => textOf(one, index)));
   const rivals = read(rivalling.filter((one) => !texts.has(textOf(one, index))));
-  const newer = new Map<number, ScoredCandidate>();
+  const beside = new Map<number, ScoredCandidate>();
   for (const [place, here] of facts.entries()) {
-    const those = rivals.filter(({ one }) => isNewer(one, here.one));
-    for (const there of [...facts.slice(place + 1), ...those]) {
+    const those = rivals.filter(({ one }) => isMissed(one, here.one));
+    const others = facts.slice(place + 1).filter(({ one }) => areCompared(one, here.one));
+    for (const there of [...others, ...those]) {
       const relation = relationBetween(here, there);
       if (relation === undefined) continue;
       note(related[relation], here.one, there.one);
       note(related[relation], there.one, here.one);
       if (those.includes(there))
-        newer.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
+        beside.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
     }
   }
   const { contradict: conflicts, same: sayings }: Record<"contradict" | "same", Related> = related;
-  return { conflicts, sayings, newer: [...newer.values()] };
+  return { conflicts, sayings, beside: [...beside.values()] };
 }
 
 function relationBetween(here: ReadFact, there: ReadFact): "contradict" | "same" | undefined {
@@ -171,6 +192,19 @@ function shareWords(one: TermWeights, other: TermWeights): boolean {
 
 function isNewer({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
   return one.updatedAt > other.updatedAt;
+}
+
+function isHeavier({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
+  return outweighs(one, other);
+}
+
+/** A person's and another's. */
+function areUnlike({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
+  return isPersons(one) !== isPersons(other);
+}
+
+function bestFirst(one: ScoredCandidate, other: ScoredCandidate): number {
+  return other.score - one.score;
 }
 
 function newestFirst({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): number {

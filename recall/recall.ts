@@ -202,10 +202,10 @@ class HybridRecall implements Recall {
       isDistinctive: isDistinctive(read),
       foldsCopies: meant !== undefined,
     });
-    const { shown, arePossible, leftOut } = this.#withToolCalls(choice, view, read, limit);
+    const { shown, arePossible, leftOut, persons } = this.#withToolCalls(choice, view, read, limit);
     const excerpt = arePossible ? excerptFor(read, index) : undefined;
-    const hidden = arePossible ? [] : leftOut.map(({ scored: one }) => one);
-    const results = withConflicts(shown, index, { hidden, limit }).map((one): RecallHit => {
+    const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
+    const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
       if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };

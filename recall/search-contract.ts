@@ -5,7 +5,7 @@ import type { CorpusEntry, DocumentKind } from "../engine/projections/corpus.ts"
 import type { Conflicting } from "../engine/projections/frame.ts";
 import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import type { Writer } from "../engine/store/writer.ts";
+import type { Said, Writer } from "../engine/store/writer.ts";
 import type { FactText } from "./claims.ts";
 
 /** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
@@ -71,9 +71,8 @@ export interface AlikeWanted {
   readonly isOther: (fact: { readonly key: string; readonly category: string }) => boolean;
 }
 
-export interface AlikeFact {
+export interface AlikeFact extends Said {
   readonly key: string;
-  readonly updatedAt: UnixMs;
   /** The value without hostile characters. */
   readonly text: string;
   /** Whether the other one has the same text. */

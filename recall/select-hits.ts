@@ -3,6 +3,7 @@
  * is called Kolibri" from a coincidence at a glance; an empty answer hides that the fact exists.
  */
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
+import { isPersons, outweighs } from "../engine/store/writer.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { bestPerDocument, type ScoredCandidate } from "./scoring.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
@@ -22,6 +23,8 @@ export interface Selection {
   readonly arePossible: boolean;
   /** The best candidates that are not shown, best first, each with a short reason for a person. */
   readonly leftOut: readonly { readonly scored: ScoredCandidate; readonly why: string }[];
+  /** Persons' facts that are not shown, best first: however many an agent stores, one that they contradict is compared. */
+  readonly persons: readonly ScoredCandidate[];
 }
 
 /** How many hidden candidates are explained. */
@@ -39,12 +42,12 @@ export function selectHits(
     const distinct = wanted.foldsCopies ? withoutDuplicates(sure, index) : sure;
     const shown = bestApart(distinct, index, wanted.limit);
     const unsure = sure.length > 0 ? whyNotSure : () => whyNoPossible(wanted);
-    return { shown, arePossible: false, leftOut: leftOut(best, distinct, shown, unsure) };
+    return { shown, arePossible: false, ...notShown(best, distinct, shown, unsure) };
   }
   const distinct = withDistinctTexts(possibleHitsAmong(best, wanted.possible), index);
   const shown = bestApart(distinct, index, most);
   const tooWeak = (one: ScoredCandidate) => whyTooWeak(one, best, wanted.possible);
-  return { shown, arePossible: true, leftOut: leftOut(best, distinct, shown, tooWeak) };
+  return { shown, arePossible: true, ...notShown(best, distinct, shown, tooWeak) };
 }
 
 /** The most possible hits for one question. */
@@ -63,12 +66,12 @@ export function possibleHitsAmong<T extends Pick<ScoredCandidate, "certainty">>(
   return candidates.filter(({ certainty }) => certainty >= least);
 }
 
-function leftOut(
+function notShown(
   best: readonly ScoredCandidate[],
   distinct: readonly ScoredCandidate[],
   shown: readonly ScoredCandidate[],
   whyWeak: (scored: ScoredCandidate) => string | undefined,
-): Selection["leftOut"] {
+): Pick<Selection, "leftOut" | "persons"> {
   const documents = new Set(shown.map(({ document }) => document));
   const last = distinct.findLastIndex(({ document }) => documents.has(document));
   const whyPassedOver = ({ document }: ScoredCandidate) => {
@@ -76,10 +79,12 @@ function leftOut(
     if (place === -1) return "the same text as another candidate";
     return place < last ? "nearly the same text as a better one" : `below the ${shown.length} that are shown`;
   };
-  return best
-    .filter(({ document }) => !documents.has(document))
-    .slice(0, EXPLAINED)
-    .map((scored) => ({ scored, why: whyWeak(scored) ?? whyPassedOver(scored) }));
+  const others = best.filter(({ document }) => !documents.has(document));
+  const explained = others.slice(0, EXPLAINED);
+  return {
+    leftOut: explained.map((scored) => ({ scored, why: whyWeak(scored) ?? whyPassedOver(scored) })),
+    persons: others.filter(({ document }) => isPersons(document)).slice(0, EXPLAINED),
+  };
 }
 
 /** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
@@ -117,7 +122,7 @@ function whyTooWeak(
 }
 
 /**
- * Handles copies of a text. In semantic search, the same text stored twice is one answer; the newest copy represents it.
+ * Handles copies of a text. In semantic search, the same text stored twice is one answer; a person's copy or else the newest represents it.
  *
  * Near-copies may carry different facts ("room 12", "room 13"), and so may the same text under several keys. None is hidden; but
  * when slots are few, near-copies share one, so that they cannot crowd out other answers.
@@ -189,7 +194,7 @@ function areNear(one: Uint32Array, other: Uint32Array): boolean {
   return spareHere >= one.length - left && spareThere >= other.length - right;
 }
 
-/** The groups keep the order of their best members; each shows its newest. */
+/** The groups keep the order of their best members; each shows the one whose word weighs most. */
 function folded(
   scored: readonly ScoredCandidate[],
   identityOf: (scored: ScoredCandidate) => string,
@@ -198,16 +203,12 @@ function folded(
   return [...groups.values()].flatMap((group) => {
     const [best] = group;
     if (best === undefined) return [];
-    const newest = group.reduce((one, other) => (isNewer(other, one) ? other : one));
-    return [{ ...newest, score: best.score, certainty: best.certainty }];
+    const heard = group.reduce((one, other) => (outweighs(other.document, one.document) ? other : one));
+    return [{ ...heard, score: best.score, certainty: best.certainty }];
   });
 }
 
 /** Equal texts have the same words in the same order, regardless of case, endings and punctuation. */
 export function textOf({ document }: ScoredCandidate, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
-}
-
-function isNewer({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): boolean {
-  return one.updatedAt > other.updatedAt;
 }

@@ -71,7 +71,7 @@ export const writerClaimSchema = z
   .strictObject({
     agent: name.optional().describe("The agent that writes."),
     session_kind: name.optional().describe("Such as direct, group, subagent or cron."),
-    person: z.literal(true).optional().describe("A person asks, not a model: who confirms a pin."),
+    person: z.literal(true).optional().describe("A person asks or writes, not a model: confirms a pin."),
   })
   .describe(
     "The writer, as claimed by a host's plugin. It counts only with the scope record, in addition to the token's subject; otherwise it is ignored.",

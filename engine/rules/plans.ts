@@ -26,7 +26,7 @@ import type {
   UndoOptions,
   UnixMs,
 } from "../store/memory-store.ts";
-import type { Content } from "../store/writer.ts";
+import { type Content, isPersons } from "../store/writer.ts";
 import { keepsExisting, requireRevision, requireUpTo } from "./conditions.ts";
 import { grown, HISTORY_LIMITS, hasHistory, keyInUse, type Retired, undoOf, withoutTag } from "./history.ts";
 
@@ -81,12 +81,19 @@ export function planPut<S extends Slot>(
   for (const one of retired) requireUpTo(one.entry, upTo);
   const named = { ...given, ...fillIn?.(there, now) };
   const sameValue = isSameValue(there, named);
-  const entry = { ...named, tags: keepingMarks(named.tags, there, sameValue) };
+  const entry = {
+    ...named,
+    tags: keepingMarks(named.tags, there, sameValue),
+    // Whoever repeats a person's word does not take it from them.
+    ...(sameValue && there && isPersons(there) && !isPersons(named) && defined({ writer: there.writer })),
+  };
   const history = historyAfter(slot, entry, { retired, sameValue });
   const upsert = { ...written(slot, entry, now), history, isLimited: true };
   const result = {
     superseded: retired.map((one) => one.entry.key),
-    ...(there && { replaced: { updatedAt: there.updatedAt, sameValue } }),
+    ...(there && {
+      replaced: { updatedAt: there.updatedAt, sameValue, ...defined({ writer: there.writer }) },
+    }),
   };
   return planOf(retired, [upsert], ([revision = 0]) => ({ entry: numbered(upsert, revision), ...result }));
 }

@@ -163,7 +163,7 @@ export type DecideRenewal = (entry: Entry, now: UnixMs, beside?: readonly Entry[
 export interface PutResult {
   readonly entry: EntryMeta;
   /** The live entry that was replaced, if any; `sameValue` when only its life was renewed. */
-  readonly replaced?: { readonly updatedAt: UnixMs; readonly sameValue: boolean };
+  readonly replaced?: Pick<Entry, "updatedAt" | "writer"> & { readonly sameValue: boolean };
   /** Keys of the superseded facts. */
   readonly superseded: readonly string[];
   /** Nothing was written: the conflict rule kept the existing entry. */

@@ -4,7 +4,7 @@ import { invalidField } from "../errors.ts";
 import { jsonListOf } from "../json.ts";
 
 export interface Writer {
-  /** The surface: `openclaw`, `rest`, `cli`, `pack` (usually over MCP). */
+  /** The surface: `openclaw`, `rest`, `cli`, `pack` (usually over MCP); see also {@link isPersons}. */
   readonly surface: string;
   /** The agent, token subject or caller. */
   readonly agent?: string;
@@ -15,6 +15,31 @@ export interface Writer {
 const LIMITS = { surface: 64, agent: 2_048, sessionKind: 64 } as const;
 type Field = keyof typeof LIMITS;
 const FIELDS = Object.keys(LIMITS) as readonly Field[];
+
+/** Where a person writes: a command line, a page, a chat command, a message; and where a host's plugin says so over REST. */
+const PERSONS: ReadonlySet<string> = new Set([
+  "cli",
+  "pages",
+  "openclaw-chat",
+  "openclaw-request",
+  "rest-person",
+]);
+
+/** A person's own word. An agent, a program or an import may pass on what a page says. */
+export function isPersons({ writer }: { readonly writer?: Writer | undefined }): boolean {
+  return writer !== undefined && PERSONS.has(writer.surface);
+}
+
+/** Of two facts that do not agree, whether the first one's word weighs more: a person's, or else the newer one's. */
+export function outweighs(one: Said, other: Said): boolean {
+  const isByPerson = isPersons(one);
+  return isByPerson === isPersons(other) ? one.updatedAt > other.updatedAt : isByPerson;
+}
+
+export interface Said {
+  readonly writer?: Writer | undefined;
+  readonly updatedAt: number;
+}
 
 const LENGTH_BYTES = 2;
 

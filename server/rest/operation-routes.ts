@@ -88,5 +88,5 @@ export function writerOf(caller: Caller, claim: WriterClaim | undefined): Asker 
   if (claim === undefined || !hasScope(caller, RECORD_SCOPE)) return own;
   const { agent = subject, session_kind: sessionKind, person: isPerson } = claim;
   const named = agent === subject ? subject : `${subject}/${agent}`;
-  return { ...own, agent: named, ...defined({ sessionKind, isPerson }) };
+  return { surface: isPerson ? "rest-person" : "rest", agent: named, ...defined({ sessionKind, isPerson }) };
 }

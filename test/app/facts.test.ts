@@ -26,6 +26,23 @@ describe("storing a fact", () => {
     expect(other.replaced).toEqual({ updatedAt: NOW + 1_000, refreshed: false });
   });
 
+  // verifies P-person-first
+  test("names the person whose value an agent replaces, and leaves them what an agent repeats", async () => {
+    const memory = await openTestMemory();
+    const person = { surface: "cli", agent: "main" };
+    const agent = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+    const store = async (value: string, writer: typeof person) => {
+      const { replaced } = await memory.storeFact("main", { key: "k", value }, writer);
+      return [replaced?.writer, (await memory.getFact("main", { key: "k" }))?.writer];
+    };
+    expect(await store("one", person)).toEqual([undefined, person]);
+    expect(await store("one", agent)).toEqual([undefined, person]);
+    expect(await store("two", agent)).toEqual([person, agent]);
+    expect(await store("two", person)).toEqual([undefined, person]);
+    await memory.undoFact("main", { key: "k" });
+    expect(await memory.getFact("main", { key: "k" })).toMatchObject({ value: "one", writer: person });
+  });
+
   test("replaces nothing when the previous one has expired", async () => {
     const clock = new TestClock();
     const memory = await openTestMemory({ now: clock.now });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import type { Review } from "../../app/memory.ts";
+import { toKeep } from "../../app/tidying.ts";
 import { areApart } from "../../engine/facts/marks.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { DAY_MS, openTestMemory, TestClock } from "./fixtures/memories.ts";
@@ -72,6 +73,19 @@ describe("a review", () => {
       ["duplicate", "copy", "deploy/fridays"],
       ["conflict", "copy", "deploy/rule"],
     ]);
+  });
+
+  // verifies P-person-first
+  test("offers to keep a person's fact, whatever an agent stored later", async () => {
+    const memory = await openTestMemory();
+    const store = (fact: typeof FRIDAYS, surface: string) =>
+      memory.storeFact("main", { ...LONG, ...fact }, { surface });
+    await store(FRIDAYS, "cli");
+    await store({ ...FRIDAYS, key: "copy" }, "openclaw");
+    await store(ALSO_FRIDAYS, "openclaw");
+    const { findings } = await memory.review("main", {});
+    expect(findings.map(({ kind }) => kind)).toEqual(["duplicate", "conflict"]);
+    expect(findings.map((finding) => toKeep(finding)?.key)).toEqual(["deploy/fridays", "deploy/fridays"]);
   });
 
   test("finds near-copies from different sources only", async () => {

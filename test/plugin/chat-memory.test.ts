@@ -48,7 +48,7 @@ describe("/remember", () => {
     expect(await memory.getFact("main", { key: "deploy-via-konflux" })).toMatchObject({
       value: text,
       category: "user_facts",
-      writer: { surface: "openclaw", agent: "main", sessionKind: "main" },
+      writer: { surface: "openclaw-chat", agent: "main", sessionKind: "main" },
     });
   });
 

@@ -246,6 +246,20 @@ describe("what is added", () => {
     expect(additionFrom({ results: [hit("tea", "tea", more)] }, message).text).toBeUndefined();
   });
 
+  // verifies P-person-first
+  test("an agent's fact that contradicts a person's only beside that, whatever it shares with the message", () => {
+    const mine = hit("tea", "I drink oolong", { writer: { surface: "cli" } });
+    const other = { key: "drink", updatedAt: AT };
+    const its = hit("drink", "I drink mate", {
+      writer: { surface: "openclaw" },
+      conflictsWith: [{ ...other, key: "tea" }],
+    });
+    const added = (...results: Hit[]) => additionFrom({ results }, about).added.map(({ key }) => key);
+    expect(added({ ...mine, conflictsWith: [other] }, { ...its, parts: {} })).toEqual(["tea", "drink"]);
+    expect(added({ ...mine, conflictsWith: [other], parts: {} }, its)).toEqual([]);
+    expect(added({ ...mine, parts: {} }, { ...its, conflictsWith: [] })).toEqual(["drink"]);
+  });
+
   test("is no value in a receipt", () => {
     const { added, withheld } = additionFrom({ results: [hit("tea", "OOLONG")] }, about);
     expect(JSON.stringify({ added, withheld })).not.toContain("OOLONG");
@@ -289,7 +303,7 @@ describe("a request that is kept", () => {
 
   test("is stored in the person's words by a writer of its own, and the next turn says so once", async () => {
     const { stored, recall, receipts } = await afterTurn(ended(user, says));
-    const writer = { surface: REQUEST_SURFACE, agent: "main", sessionKind: "main" };
+    const writer = { surface: REQUEST_SURFACE, agent: "main", sessionKind: "main", isPerson: true };
     const fact = { key: "ada-takes-stairs", value: "Ada takes the stairs", ifRevision: 0 };
     expect(stored.map(({ args }) => args)).toEqual([["main", fact, writer]]);
     const next = await recall({ prompt: "thank you so much", messages: [] }, contextOf({ runId: "run-2" }));

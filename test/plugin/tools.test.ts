@@ -75,6 +75,26 @@ describe("store", () => {
     });
   });
 
+  // verifies P-person-first
+  test("tells the agent whose value it replaced, and to supersede a person's only if the user asks", async () => {
+    const writer = { surface: "cli", agent: "main" };
+    const updatedAt = Date.UTC(2026, 0, 2);
+    const replaced = { updatedAt, refreshed: false, writer };
+    const similar = [{ key: "ci", value: "Jenkins", updatedAt, writer, contradicts: true as const }];
+    const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced, similar }) }));
+    const { content } = await store({ key: "deploy", value: "x" });
+    expect(content).toEqual([
+      {
+        type: "text",
+        text:
+          'Remembered "deploy" in user_facts until 2027-02-18. It replaced what a person stored there on 2026-01-02 (cli main). Tell the user,' +
+          " and that /undo deploy brings it back. It can be read at helmdeck/user_facts/deploy.md. Similar facts exist; if this one corrects" +
+          " or replaces one of them, store it again with supersedes, a person's only if the user asks for it:" +
+          '\n- "ci", stored 2026-01-02 by a person (cli main), says otherwise: "Jenkins"',
+      },
+    ]);
+  });
+
   test("reports if the same value was only renewed", async () => {
     const replaced = { updatedAt: Date.UTC(2026, 0, 2), refreshed: true };
     const { store } = toolsOver(fakeMemory({ storeFact: async () => ({ ...STORED, replaced }) }));

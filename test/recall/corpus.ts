@@ -4,6 +4,7 @@ import { projectEntry } from "../../engine/projections/chunks.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { Entry, EntryId, Fingerprint } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
+import type { Writer } from "../../engine/store/writer.ts";
 import { createRecall, type RecallOptions } from "../../recall/recall.ts";
 import type { CorpusChanges, CorpusSource, RecallHit } from "../../recall/search-contract.ts";
 
@@ -18,6 +19,7 @@ export interface FactSketch {
   readonly createdAt?: number;
   readonly updatedAt?: number;
   readonly expiresAt?: number;
+  readonly writer?: Writer;
 }
 
 /** The id only depends on the key, so the same key always gives the same entry. */
@@ -33,6 +35,7 @@ export function corpusEntry(sketch: FactSketch): CorpusEntry {
     value: Buffer.from(value),
     updatedAt: sketch.updatedAt ?? createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(sketch.writer && { writer: sketch.writer }),
     fingerprint: "0".repeat(16) as Fingerprint, // recall ignores it
   };
   const projection = projectEntry(entry);

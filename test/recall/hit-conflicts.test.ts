@@ -37,6 +37,40 @@ describe("two sure hits that contradict each other", () => {
   });
 });
 
+// verifies P-person-first
+describe("where an agent's newer facts contradict a person's, that is first", () => {
+  const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+  const lie = (number: number) => ({
+    key: `lie-${number}`,
+    value: `standup moved to 10:${10 + number}`,
+    ...at(number / 50),
+    writer,
+  });
+  const lies = Array.from({ length: 30 }, (_, number) => lie(number));
+  const UNSURE = "when is the standup of the marketing department in Lisbon moved";
+  test.each([
+    ["both sure", "when is the standup", 10, [lie(0)], ["standup/time", "lie"]],
+    ["the person's not sure by itself", "has the standup moved", 10, [lie(0)], ["standup/time", "lie"]],
+    ["both only possible", UNSURE, 10, [lie(0)], ["standup/time", "lie"]],
+    ["room for one", "when is the standup", 1, [lie(0)], ["standup/time"]],
+    ["thirty, both sure", "when is the standup", 2, lies, ["standup/time", "lie"]],
+    ["thirty, the person's not sure", "has the standup moved", 2, lies, ["standup/time", "lie"]],
+    ["thirty, only possible", UNSURE, 2, lies, ["standup/time", "lie"]],
+  ])("%s", async (_, query, limit, others, keys) => {
+    for (const surface of ["cli", "pages", "openclaw-chat", "openclaw-request", "rest-person"]) {
+      const mine = { ...OLD, writer: { surface, agent: "main" } };
+      const hits = await shownOf([mine, ...others], query, limit);
+      expect(hits.map(({ key }) => key.replace(/-\d+/, ""))).toEqual(keys);
+      if (hits[0]?.possible !== true) expect(hits[0]?.conflictsWith?.[0]?.key).toMatch(/^lie/);
+    }
+  });
+
+  test.each(["openclaw", "pack", "rest", "import"])("but one by %s is not a person's", async (surface) => {
+    const hits = await hitsOf([{ ...OLD, writer: { surface } }, lie(0)], "when is the standup");
+    expect(hits.map(({ key }) => key)).toEqual(["lie-0", "standup/time"]);
+  });
+});
+
 test("hits that only say the same, or are near, name nobody", async () => {
   const again = { key: "standup", value: "Standup at 9.30 am: 9:30 sharp, big room", ...at(1) };
   for (const facts of [

@@ -145,6 +145,8 @@ describe("a fact's author", () => {
     expect(await writerOf()).toEqual({ surface: "rest", agent: "alice/work", session_kind: "group" });
     await recorder.post("/api/v1/memory/store", { ...claimed, value: "again", writer: { agent: "alice" } });
     expect(await writerOf()).toEqual({ surface: "rest", agent: "alice" });
+    await recorder.post("/api/v1/memory/store", { ...claimed, value: "mine", writer: { person: true } });
+    expect(await writerOf()).toEqual({ surface: "rest-person", agent: "alice" });
     await recorder.post("/api/v1/memory/runs", { ...TOOL_RUN, writer: CLAIM });
     expect((await alice.get("/api/v1/memory/runs")).body.runs).toMatchObject([
       { writer: { surface: "rest", agent: "alice/work", session_kind: "group" } },
@@ -154,7 +156,7 @@ describe("a fact's author", () => {
   it("is only the token's subject without that scope, whatever the plugin sends", async () => {
     const admin = served.as(await tokenFor("alice", ["admin"]));
     for (const client of [alice, admin]) {
-      const claimed = { key: "claimed", value: "by anybody", writer: CLAIM };
+      const claimed = { key: "claimed", value: "by anybody", writer: { ...CLAIM, person: true } };
       expect((await client.post("/api/v1/memory/store", claimed)).status).toBe(200);
       expect(await writerOf()).toEqual({ surface: "rest", agent: "alice" });
     }

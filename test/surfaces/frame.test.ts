@@ -8,6 +8,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
 import type { OpenMemory } from "../../app/compose.ts";
 import { localMinute } from "../../app/presenters/words.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
@@ -17,6 +18,7 @@ import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
+import { additionFrom } from "../../plugin/unasked.ts";
 import { createServer } from "../../server/create-server.ts";
 import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
@@ -220,4 +222,45 @@ test(`${FRAMES} hostile keys and values each parse as one hit with its true kind
     }),
     { numRuns: FRAMES, endOnFailure: true },
   );
+});
+
+// verifies P-person-first
+test("an agent's newer fact stands behind the person's that it contradicts, on every surface, each with its writer", async () => {
+  const clock = new TestClock();
+  const place = await tempPlace();
+  const memory = await openTestMemory({ ...place, now: clock.now });
+  const surfaces = await surfacesOver(memory);
+  const query = "when is our standup";
+  clock.time = STORED;
+  const person = { surface: "cli", agent: CALLER };
+  await memory.storeFact(CALLER, { key: "standup", value: "The standup is at 9:30 in the big room" }, person);
+  clock.time = UPDATED;
+  const { similar } = await memory.storeFact(
+    CALLER,
+    { key: "daily", value: "standup moved to 10:00" },
+    WRITER,
+  );
+  expect(similar).toMatchObject([{ key: "standup", contradicts: true, writer: person }]);
+  const unasked = await memory.search(CALLER, { query, limit: 3, recall: "quiet", explain: true });
+  const { stdout } = await openclawHelmdeck(place, ["search", query], CALLER, () => UPDATED);
+  const snippets = (await surfaces.supplement.search({ ...MAIN, query })).map(({ snippet }) => snippet);
+  const framed = [snippets.join("\n"), stdout, await typed(surfaces, query)].map((text) =>
+    [...text.matchAll(/fact "(\w+)" in .* by ([^;:\n]+)/g)].map(([, key, by]) => [key, by]),
+  );
+  const listed = [await chunksOverRest(surfaces, query), await chunksOverMcp(surfaces, query)].map((answer) =>
+    CHUNKS.parse(answer).chunks.map(({ docid, metadata }) => [docid.split("/").at(-1), metadata.written_by]),
+  );
+  const both = [
+    ["standup", "cli unknown"],
+    ["daily", "openclaw main (direct)"],
+  ];
+  expect([...framed, ...listed]).toEqual([both, both, both, both, both]);
+  expect(additionFrom(unasked, query).text?.match(/ by .*(?=:\n)/g)).toEqual([
+    " by openclaw main (direct)",
+    " by cli unknown",
+  ]);
+});
+
+const CHUNKS = z.object({
+  chunks: z.array(z.object({ docid: z.string(), metadata: z.object({ written_by: z.string() }) })),
 });
