@@ -7,6 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { Pack } from "../../packs/engine/pack-contract.ts";
 import { openLocalSessions } from "../../packs/local/local-sessions.ts";
@@ -164,6 +165,49 @@ describe("tools", () => {
     expect((await ada.readResource({ uri: dot })).contents).toMatchObject([{ blob: "iVA=" }]);
     await expect(bob.readResource({ uri: notes })).rejects.toMatchObject({ code: -32_002 });
     await expect(ada.readResource({ uri: `${notes}%` })).rejects.toMatchObject({ code: -32_002 });
+  });
+
+  test("of a pack that only reads are divided, if it says where", async () => {
+    const issues = Array.from({ length: 40 }, (_, number) => ({ number, body: "🦓".repeat(1_000) }));
+    const pack: Pack = {
+      ...packThat("paint.list", async () => ({ issues })),
+      output: z.object({ issues: z.array(z.object({ number: z.int(), body: z.string() })) }),
+      effects: { readOnly: true },
+      pages: { items: "issues", text: "body" },
+    };
+    const client = await connect(await contextWith(pack));
+    expect((await client.listTools()).tools[0]?.inputSchema.properties).toHaveProperty("cursor");
+    const read: unknown[] = [];
+    for (let args = {}; ; ) {
+      const page = Object((await call(client, "paint__list", args)).structuredContent);
+      read.push(...page.issues);
+      if (page.next_cursor === undefined) break;
+      args = { cursor: page.next_cursor };
+    }
+    expect(read).toEqual(issues);
+  });
+
+  test.each([
+    ["text/plain", Buffer.from(`${"\u0001".repeat(9_001)}${"字😀".repeat(9_000)}`)],
+    ["image/png", Buffer.alloc(100_001, 7)],
+  ])("give a long artifact (%s) in parts only, to whom asks for parts", async (mediaType, content) => {
+    const make: Pack["run"] = async ({ artifacts }) => {
+      await artifacts.put({ name: "long", mediaType, content });
+      return {};
+    };
+    const ada = await connect(await contextWith(packThat("paint.draw", make)));
+    const link = (await call(ada, "paint__draw")).content.find((part) => part.type === "resource_link");
+    const uri = link?.uri ?? "";
+    await expect(ada.readResource({ uri })).rejects.toThrow("too_large: The file is too long");
+    const read: Buffer[] = [];
+    for (let next: unknown = `${uri}?from=0`; typeof next === "string"; ) {
+      const result = await ada.readResource({ uri: next });
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(60_000);
+      const [part = { uri, text: "" }] = result.contents;
+      read.push("text" in part ? Buffer.from(part.text) : Buffer.from(part.blob, "base64"));
+      next = part._meta?.next;
+    }
+    expect(Buffer.concat(read).equals(content)).toBe(true);
   });
 });
 
