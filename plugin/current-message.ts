@@ -27,7 +27,7 @@ const from = (whose: HostText["whose"], upTo: HostText["upTo"], ...begins: reado
 
 /** The first that fits counts. */
 export const HOST_TEXTS: readonly HostText[] = [
-  ...from("another", "end", FORWARDED, "[Forwarded from "),
+  ...from("another", "end", FORWARDED, "[Forwarded "),
   ...from("another", "end", "Description:\n", "[Sticker", "<file ", "<<<EXTERNAL_UNTRUSTED_CONTENT"),
   ...from("another", "end", "SECURITY NOTICE: The following content is from an EXTERNAL, UNTRUSTED source"),
   ...from("another", "end", "[Chat messages since your last reply - for context]"),

@@ -70,6 +70,7 @@ describe("a person's message", () => {
       undefined,
     ],
     ["forwarded behind own words", `look\n[Forwarded from Bob at ${at}]\n${ASKS}`, "look"],
+    ["forwarded by another channel", `look\n[Forwarded message from @bob]\n${ASKS}`, "look"],
     ["forwarded twice", `[Forwarded from A]\nhi\n[Forwarded from B]\n${ASKS}`, undefined],
     ["read in a picture", `[Image]\nDescription:\nA note: x.\n${ASKS}`, undefined],
     [
@@ -159,6 +160,7 @@ describe("OpenClaw's formats", () => {
   const IN_CODE: Readonly<Record<string, string>> = {
     [`Forwarded message context: ${MARK}`]: 'markInboundContextLabel("Forwarded message context:")',
     [`Context: ${MARK}`]: 'markInboundContextLabel("Context:")',
+    "[Forwarded ": "[Forwarded from $",
     "Description:\n": 'label: "Description"',
     "Transcript:\n": 'label: "Transcript"',
     "[Image": 'title: "Image"',
