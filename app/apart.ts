@@ -1,5 +1,5 @@
 /** Keeps facts apart that say the same or contradict each other: a review does not ask about them again. */
-import { HelmdeckError, invalidField } from "../engine/errors.ts";
+import { HelmdeckError, invalidField, partlyDone } from "../engine/errors.ts";
 import { APART_LIMITS, askingAgain, keepingApart } from "../engine/facts/apart.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { keyOfFact } from "./fact-view.ts";
@@ -17,10 +17,19 @@ export async function keepApart(
   { keys: names, apart = true, upTo }: ApartInput,
 ): Promise<ApartFacts> {
   const facts = await Promise.all(checkedNames(names).map((name) => factNamed(context, namespace, name)));
-  for (const { ref, id } of facts) {
+  for (const [marked, { ref, id }] of facts.entries()) {
     const others = facts.filter((other) => other.id !== id).map((other) => other.id);
     const decide = apart ? keepingApart(others, upTo) : askingAgain(others);
-    if ((await context.store.renew(ref, decide)) === undefined) throw noSuchFact();
+    try {
+      if ((await context.store.renew(ref, decide)) === undefined) throw noSuchFact();
+    } catch (error) {
+      if (marked === 0) throw error;
+      throw partlyDone(
+        error,
+        `Marked: ${marked} of ${facts.length} facts. Only pairs of marked facts are settled.`,
+        { marked },
+      );
+    }
   }
   return { keys: facts.map(({ ref }) => ref.key), apart };
 }

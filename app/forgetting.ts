@@ -13,7 +13,7 @@ import { nearestKeys } from "../engine/facts/near.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import type { EntryFilter, Erasure } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import { countFormer, restoreReplaced } from "./history.ts";
+import { countFormer, partlyRestored, restoreReplaced } from "./history.ts";
 import type { ForgetInput, Forgotten } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -38,7 +38,9 @@ export async function forget(
   };
   const scope = input.scope.trim();
   const restored = await restoreReplaced(context, filter, dryRun);
-  const counted = dryRun ? await countCovered(context, filter) : await context.store.deleteWhere(filter);
+  const counted = dryRun
+    ? await countCovered(context, filter)
+    : await context.store.deleteWhere(filter).catch(partlyRestored(restored));
   const { former = 0, erased, newer } = counted;
   const deleted = counted.deleted + (dryRun ? 0 : restored);
   const others = { ...(former > 0 && { former }), ...(restored > 0 && { restored }) };

@@ -1,6 +1,6 @@
 /** Former values of a fact, and undoing its last store. */
 import { defined } from "../engine/defined.ts";
-import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, invalidField, isHelmdeckError, partlyDone } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { DAY_OR_TIME, isDay, type Moment, readMoment } from "../engine/rfc3339.ts";
 import { requireRevision } from "../engine/rules/conditions.ts";
@@ -135,10 +135,19 @@ export async function restoreReplaced(
   let restored = 0;
   for (const fact of await tagged(context, filter, tag)) {
     if (fact.revision > (upTo ?? fact.revision) || !(await hasOther(context, fact, tag))) continue;
-    const ifRevision = upTo === undefined ? undefined : fact.revision;
-    if (dryRun || (await restore(context, fact, { tag, ...defined({ ifRevision }) }))) restored += 1;
+    const options = { tag, ...defined({ ifRevision: upTo === undefined ? undefined : fact.revision }) };
+    if (dryRun || (await restore(context, fact, options).catch(partlyRestored(restored)))) restored += 1;
   }
   return restored;
+}
+
+/** What a failure of an import's forgetting says, once facts went back to what the import had replaced. */
+export function partlyRestored(restored: number): (error: unknown) => never {
+  return (error) => {
+    if (restored === 0) throw error;
+    const done = `Restored: ${restored} of the facts that the import had replaced. Nothing else was forgotten; forget the import again to continue.`;
+    throw partlyDone(error, done, { restored });
+  };
 }
 
 /** False for a fact that somebody changed since it was listed. */

@@ -13,7 +13,7 @@ import type { Receipt } from "../app/presenters/traces-text.ts";
 import type { ValuesInScope } from "../app/traces/values-in-scope.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { defined } from "../engine/defined.ts";
-import { HelmdeckError } from "../engine/errors.ts";
+import { HelmdeckError, partlyDone } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
@@ -186,7 +186,12 @@ export async function forgetEveryone(context: CommandContext, order: ForgetOrder
     const all: InOneMemory[] = [];
     for (const { caller, forgotten: shown } of foreseen) {
       const asked = { scope, dryRun, ...(isAsked && upToShown(shown)) };
-      all.push({ caller, forgotten: await memory.forget(caller, asked) });
+      const forgotten = await memory.forget(caller, asked).catch((error: unknown) => {
+        if (dryRun || all.length === 0) throw error;
+        const callers = all.map((one) => harmlessLine(one.caller)).join(", ");
+        throw partlyDone(error, `Forgotten before that, for: ${callers}. Forget it again to continue.`);
+      });
+      all.push({ caller, forgotten });
     }
     if (!context.options.json) await report(context, memory, { scope, all });
     const deleted = all.reduce((sum, { forgotten }) => sum + forgotten.deleted, 0);

@@ -277,6 +277,7 @@ function importPreview(
   const more = stored + replaced + kept - first.length;
   const most = showAll ? Number.POSITIVE_INFINITY : MOST_SHOWN;
   const shown = refused.slice(0, most);
+  const places = leftOutPlaces(result);
   return [
     `This would import ${stored + replaced + refreshed + audit} for ${takersText(result, caller)}: ${countsText(result)}.`,
     ...owners.map(({ from, to, entries }) => `  ${harmlessLine(from)} → ${harmlessLine(to)}: ${entries}`),
@@ -290,6 +291,8 @@ function importPreview(
     ...(superseded > 0 ? [`Would become history of imported facts: ${superseded}.`] : []),
     ...(retired > 0 ? [`Left out, because other facts superseded them: ${retired}.`] : []),
     ...(leftOut !== undefined ? [`Left out: ${leftOutText(leftOut)}.`] : []),
+    ...places.slice(0, most).map((place) => `  ${place}`),
+    ...(places.length > most ? [`  … and ${places.length - most} more.`] : []),
     ...(refusedCount > 0 ? [`Refused: ${refusedCount}.`] : []),
     ...shown.map((line) => `  ${refusalText(line)}`),
     ...(refusedCount > shown.length ? [`  … and ${refusedCount - shown.length} more.`] : []),
@@ -338,6 +341,7 @@ function importText(result: ImportResult, voice: Voice): Presented {
       `Imported ${imported} for ${takersText(result, voice.caller)}: ${countsText(result)}.${over}${stays}${left} Refused: ${refusedCount}.`,
     ],
     notes: [
+      ...leftOutPlaces(result),
       ...refused.map(refusalText),
       ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
       ...(retired > 0 ? [retiredText(retired)] : []),
@@ -352,6 +356,7 @@ function importReply({
   refusedCount,
   refused,
   leftOut,
+  leftOutPlaces: left,
   importId,
   takers,
   owners,
@@ -362,7 +367,7 @@ function importReply({
     ...counts,
     refused_count: refusedCount,
     refused,
-    ...defined({ left_out: leftOut, owners }),
+    ...defined({ left_out: leftOut, left_out_lines: left, owners }),
     ...(foreseen === undefined ? defined({ import: importId, takers }) : foreseenReply(foreseen)),
   };
 }
@@ -403,12 +408,33 @@ function leftOutText(leftOut: NonNullable<ImportResult["leftOut"]>): string {
     .join(", ");
 }
 
+/** For each file and reason, the lines; those that follow one another as one range. */
+function leftOutPlaces({ leftOutPlaces = [] }: ImportResult): readonly string[] {
+  const ranges = new Map<string, { line: number; to: number }[]>();
+  for (const { file, line, to = line, what } of leftOutPlaces) {
+    const title = `${harmlessLine(file)}, left out: ${harmlessLine(what)}`;
+    const those = ranges.get(title) ?? [];
+    const last = those.at(-1);
+    if (last !== undefined && line >= last.line && line <= last.to + 1) last.to = Math.max(last.to, to);
+    else those.push({ line, to });
+    ranges.set(title, those);
+  }
+  return [...ranges].map(([title, those]) => `${title} (line ${those.map(linesText).join(", ")})`);
+}
+
+function linesText({ line, to = line }: Pick<RefusedLine, "line" | "to">): string {
+  return to === line ? `${line}` : `${line}-${to}`;
+}
+
 function retiredText(retired: number): string {
   return `Left out ${retired} that other facts superseded since. Undo those, or store the facts again.`;
 }
 
-function refusalText({ file, line, key, code, reason }: RefusedLine): string {
-  const place = key === undefined ? `line ${line}` : `"${harmlessLine(key.slice(0, SHOWN_KEY_CHARACTERS))}"`;
+function refusalText({ file, line, to, key, code, reason }: RefusedLine): string {
+  const place =
+    key === undefined
+      ? `line ${linesText({ line, ...defined({ to }) })}`
+      : `"${harmlessLine(key.slice(0, SHOWN_KEY_CHARACTERS))}"`;
   const where = file === undefined ? place : `${harmlessLine(file)}, ${place}`;
   return `${where}: ${code}: ${harmlessLine(reason)}`;
 }

@@ -27,7 +27,7 @@ export function declareImport(program: Command, runs: Runs): void {
     .addOption(
       new Option(
         "--from <format>",
-        "The format: jsonl (an export; the default but for notes known by name), helmdeck (its helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and an export), mem0 (its get_all as JSON), server-memory (its memory.jsonl).",
+        "The format: jsonl (an export; the default but for notes known by name), helmdeck (its helmdeck.db), openclaw (MEMORY.md, USER.md, daily notes), markdown (CLAUDE.md, AGENTS.md, any other, and an export), mem0 (its get_all as JSON, OpenMemory's backup), server-memory (its memory.jsonl).",
       ).choices(IMPORT_FORMATS),
     )
     .option(

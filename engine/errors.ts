@@ -66,6 +66,8 @@ export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
 export interface HelmdeckErrorOptions {
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
+  /** "Nothing was written.": ends the message. True of one write, and not of what writes several: see {@link partlyDone}. */
+  readonly unchanged?: string;
 }
 
 /**
@@ -76,10 +78,14 @@ export class HelmdeckError extends Error {
   override readonly name = "HelmdeckError";
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
+  /** The message, but for what was not changed. */
+  readonly reason: string;
 
-  constructor(code: ErrorCode, message: string, options: HelmdeckErrorOptions = {}) {
+  constructor(code: ErrorCode, reason: string, options: HelmdeckErrorOptions = {}) {
+    const message = options.unchanged === undefined ? reason : `${reason} ${options.unchanged}`;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.reason = reason;
     this.details = options.details ?? {};
   }
 }
@@ -112,6 +118,13 @@ function isOurs(error: unknown): error is HelmdeckError {
   if (error instanceof HelmdeckError) return true;
   if (!(error instanceof Error) || error.name !== "HelmdeckError" || !("code" in error)) return false;
   return ERROR_CODES.some((code) => code === error.code);
+}
+
+/** The failure of what has several parts, after some of them were carried out; `done` says which. */
+export function partlyDone(error: unknown, done: string, details: ErrorDetails = {}): unknown {
+  if (!isHelmdeckError(error)) return error;
+  const about = { details: { ...error.details, ...details }, cause: error };
+  return new HelmdeckError(error.code, `${error.reason} ${done}`, about);
 }
 
 /** The code of an operating system error, such as `ENOENT`; "unknown" when there is none. */

@@ -16,7 +16,7 @@ import type { FactsInput, Memory, RefusedFact, StoredFact } from "../memory.ts";
 import { requireNamespace } from "../subject.ts";
 import type { ImportFile, ImportItem, Place } from "./formats/format.ts";
 import { readJsonLines } from "./formats/json-lines.ts";
-import { type ImportCounts, type ImportResult, ImportTally, interrupted } from "./import-counts.ts";
+import { type ImportCounts, type ImportResult, ImportTally } from "./import-counts.ts";
 
 export interface BatchImportRequest {
   readonly memory: Pick<Memory, "listFacts" | "storeFacts">;
@@ -53,9 +53,7 @@ export async function importByBatches(request: BatchImportRequest): Promise<Impo
   const { files, subject, ...context } = request;
   const run = new BatchImport(request);
   await run.begin();
-  for await (const item of readJsonLines(files, { ...context, namespace: requireNamespace(subject) }))
-    await run.take(item);
-  return run.finish();
+  return run.takeAll(readJsonLines(files, { ...context, namespace: requireNamespace(subject) }));
 }
 
 class BatchImport {
@@ -82,12 +80,19 @@ class BatchImport {
         this.#there.set(key, { updatedAt, revision, ...defined({ expiresAt }) });
   }
 
-  async take(item: ImportItem): Promise<void> {
-    this.#tally.countLine(item);
-    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut);
+  takeAll(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportResult> {
+    return this.#tally.takeAll(
+      items,
+      (item) => this.#take(item),
+      () => this.#finish(),
+    );
+  }
+
+  async #take(item: ImportItem): Promise<void> {
+    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut, item);
     if ("problem" in item) return this.#tally.refuse(item, item.problem);
     const { entry } = item;
-    if (entry.origin !== "fact") return this.#tally.leaveOut("records of runs");
+    if (entry.origin !== "fact") return this.#leaveOutRun();
     if (entry.history !== undefined) this.#tally.leaveOut("former values");
     if (this.#batch.some(({ fact }) => fact.key === entry.key)) await this.#send();
     const fact = this.#factOf(entry);
@@ -95,9 +100,14 @@ class BatchImport {
     else await this.#add({ place: item, fact, entry });
   }
 
-  async finish(): Promise<ImportResult> {
+  async #finish(): Promise<ImportResult> {
     await this.#send();
     return this.#tally.result();
+  }
+
+  #leaveOutRun(): void {
+    this.#tally.leaveOut("records of runs");
+    this.#tally.drop();
   }
 
   /** Undefined if the one that is there stays. */
@@ -129,18 +139,22 @@ class BatchImport {
     this.#bytes = 0;
     const { memory, subject, writer, onProgress } = this.#request;
     const batch = { facts: sent.map(({ fact }) => fact), similar: false };
-    try {
-      const { results } = await memory.storeFacts(subject, batch, writer);
-      for (const [n, one] of sent.entries()) await this.#count(one, results[n]);
-    } catch (error) {
-      throw interrupted(error, undefined);
-    }
+    const { results } = await memory.storeFacts(subject, batch, writer);
+    const failures: HelmdeckError[] = [];
+    for (const [n, one] of sent.entries()) await this.#count(one, results[n], failures);
+    if (failures[0] !== undefined) throw failures[0];
     onProgress?.({ ...this.#counts });
   }
 
-  async #count({ place, entry }: Sent, result: StoredFact | RefusedFact | undefined): Promise<void> {
-    if (result === undefined) throw new HelmdeckError("engine_unavailable", "The server left out a result.");
-    if ("error" in result) return this.#countRefused(place, result);
+  /** A failure of the memory ends the import, once the others of the batch are counted. */
+  async #count(
+    { place, entry }: Sent,
+    result: StoredFact | RefusedFact | undefined,
+    failures: HelmdeckError[],
+  ): Promise<void> {
+    if (result === undefined)
+      return void failures.push(new HelmdeckError("engine_unavailable", "The server left out a result."));
+    if ("error" in result) return this.#countRefused(place, result, failures);
     const { replaced, revision = 0 } = result;
     const { key, updatedAt = this.#request.now, expiresAt } = entry;
     this.#there.set(key, { updatedAt, revision, ...defined({ expiresAt }) }); // for a later line with this key
@@ -149,10 +163,13 @@ class BatchImport {
     else this.#counts.replaced += 1;
   }
 
-  /** A failure of the memory ends the import. */
-  async #countRefused(place: Place, { error, message }: RefusedFact): Promise<void> {
+  async #countRefused(
+    place: Place,
+    { error, message }: RefusedFact,
+    failures: HelmdeckError[],
+  ): Promise<void> {
     if (error === "changed_meanwhile") this.#counts.kept += 1;
     else if (ABOUT_THE_INPUT.has(error)) await this.#tally.refuse(place, new HelmdeckError(error, message));
-    else throw new HelmdeckError(error, message);
+    else failures.push(new HelmdeckError(error, message));
   }
 }

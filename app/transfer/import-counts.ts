@@ -1,9 +1,10 @@
 /** The result of an import: counts, refused lines and, for a dry run, the first facts. */
-import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { defined } from "../../engine/defined.ts";
+import { type ErrorCode, type HelmdeckError, partlyDone } from "../../engine/errors.ts";
 import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
 import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
-import type { ImportFile, Place } from "./formats/format.ts";
+import type { ImportFile, ImportItem, Place } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { KnownFact } from "./known-facts.ts";
 
@@ -31,10 +32,17 @@ export interface RefusedLine {
   readonly file?: string;
   /** Counted from 1. */
   readonly line: number;
+  /** The last line, if there are several. */
+  readonly to?: number;
   /** The item's own name, unless it holds a credential. */
   readonly key?: string;
   readonly code: ErrorCode;
   readonly reason: string;
+}
+
+/** A place of a file that the format's rules skip. */
+export interface LeftOutPlace extends Place {
+  readonly what: string;
 }
 
 export interface ImportedFact {
@@ -56,6 +64,8 @@ export interface ImportResult extends ImportCounts {
   readonly refused: readonly RefusedLine[];
   /** What the format's rules skip, with counts; absent when nothing was skipped. */
   readonly leftOut?: Readonly<Record<string, number>>;
+  /** Where, in the files: the first 10,000 places. */
+  readonly leftOutPlaces?: readonly LeftOutPlace[];
   /** The argument of a forget that undoes it, `import:<id>`; absent when nothing tagged was imported. */
   readonly importId?: string;
   /** Who received entries, unless that is only the importing subject. */
@@ -88,7 +98,8 @@ export interface Foreseen {
   readonly shown: ShownUpTo;
 }
 
-const REFUSALS_KEPT = 10_000;
+/** Of refused lines, and of places that are left out. */
+const MOST_KEPT = 10_000;
 
 const NO_COUNTS = {
   lines: 0,
@@ -116,11 +127,18 @@ export async function refuseSecretsIn(entry: NewEntry): Promise<void> {
   }
 }
 
+/** Undefined at the end, and behind a failure to read. */
+async function nextOf(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportItem | undefined> {
+  const next = await items.next().catch(() => undefined);
+  return next?.value ?? undefined;
+}
+
 /** What an import has read so far. */
 export class ImportTally {
   readonly counts = { ...NO_COUNTS };
   readonly #refused: RefusedLine[] = [];
   readonly #leftOut: Map<string, number>;
+  readonly #places: LeftOutPlace[] = [];
   readonly #isOneFile: boolean;
   readonly #isOneOfLines: boolean;
 
@@ -130,23 +148,69 @@ export class ImportTally {
     this.#isOneOfLines = this.#isOneFile && format === "jsonl";
   }
 
-  countLine({ line }: Place): void {
+  #entries = 0;
+  #dropped = 0;
+
+  /** Takes each item. If that fails, the error says how many were imported, and how many were not. */
+  async takeAll(
+    items: AsyncGenerator<ImportItem, void, undefined>,
+    take: (item: ImportItem) => Promise<void>,
+    finish: () => Promise<ImportResult>,
+    undoneBy: () => string | undefined = () => undefined,
+  ): Promise<ImportResult> {
+    try {
+      for (let next = await items.next(); next.done !== true; next = await items.next()) {
+        this.#countLine(next.value);
+        await take(next.value);
+      }
+      return await finish();
+    } catch (error) {
+      for (let next = await nextOf(items); next !== undefined; next = await nextOf(items))
+        this.#countLine(next);
+      throw this.#interrupted(error, undoneBy());
+    }
+  }
+
+  /** An entry that was read is not imported, and that is no failure. */
+  drop(): void {
+    this.#dropped += 1;
+  }
+
+  #interrupted(error: unknown, undoneBy: string | undefined): unknown {
+    const { stored, refreshed, replaced, audit, kept, retired } = this.counts;
+    const imported = stored + refreshed + replaced + audit;
+    if (this.#entries === 0) return error;
+    const left = this.#entries - this.#dropped - imported - kept - retired;
+    const undo = undoneBy === undefined ? "" : ` To undo it, forget ${undoneBy}.`;
+    const done = `Imported: ${imported}. Not imported, as far as is known: ${left}. Import the same files again to continue.${undo}`;
+    return partlyDone(error, done, { imported, left });
+  }
+
+  #countLine(item: ImportItem): void {
+    const { line } = item;
+    if ("entry" in item) this.#entries += 1;
     this.counts.lines = this.#isOneFile ? line : this.counts.lines + 1;
   }
 
-  leaveOut(what: string): void {
+  /** `place`: in the file, unless it is about a fact that the file holds. */
+  leaveOut(what: string, place?: Place): void {
     this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
+    if (place === undefined || this.#places.length >= MOST_KEPT) return;
+    const { file, line, to } = place;
+    this.#places.push({ file, line, ...defined({ to }), what });
   }
 
   async refuse(item: Place, problem: HelmdeckError): Promise<void> {
+    if ("entry" in item) this.drop();
     this.counts.refusedCount += 1;
-    if (this.#refused.length < REFUSALS_KEPT)
+    if (this.#refused.length < MOST_KEPT)
       this.#refused.push(await refusalOf(item, problem, this.#isOneOfLines));
   }
 
   result(): ImportResult {
     const leftOut = this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) };
-    return { ...this.counts, refused: this.#refused, ...leftOut };
+    const places = this.#places.length > 0 && { leftOutPlaces: this.#places };
+    return { ...this.counts, refused: this.#refused, ...leftOut, ...places };
   }
 }
 
@@ -164,24 +228,12 @@ async function refusalOf(
   isOnlyFile: boolean,
 ): Promise<RefusedLine> {
   const file = isOnlyFile ? {} : { file: item.file };
-  return { ...file, line: item.line, ...(await nameOf(item)), code, reason: message };
+  const { line, to } = item;
+  return { ...file, line, ...defined({ to }), ...(await nameOf(item)), code, reason: message };
 }
 
 /** The key itself may be refused for the credential in it. */
 async function nameOf({ key }: Place): Promise<{ readonly key?: string }> {
   if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
   return { key: key.slice(0, MOST_KEY_CHARACTERS) };
-}
-
-/** `known`: for JSON Lines, the last imported line; for notes, the scope that undoes the import. */
-export function interrupted(error: unknown, known: number | string | undefined): unknown {
-  if (!isHelmdeckError(error)) return error;
-  const isLine = typeof known === "number";
-  const far = isLine
-    ? `Everything up to line ${known} was imported, and nothing after it`
-    : "Some items may have been imported";
-  const back = typeof known === "string" ? ` To undo it, forget ${known}.` : "";
-  const details = { ...error.details, ...(isLine && { safeLine: known }) };
-  const message = `${error.message} ${far}; import the file again to continue.${back}`;
-  return new HelmdeckError(error.code, message, { details, cause: error });
 }

@@ -31,7 +31,6 @@ import {
   type ImportedFact,
   type ImportResult,
   ImportTally,
-  interrupted,
   refuseSecretsIn,
   type ShownUpTo,
 } from "./import-counts.ts";
@@ -88,7 +87,7 @@ function makeImportId(format: ImportFormat, now: UnixMs): string {
 }
 
 /**
- * @throws the store's errors (`store_full`, `store_locked`, …), with the number of the last line that was imported;
+ * @throws the store's errors (`store_full`, `store_locked`, …), with the number of entries that were imported before;
  * `invalid_input` for a file that is not in the format.
  */
 export async function importFiles(request: ImportRequest): Promise<ImportResult> {
@@ -103,8 +102,7 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
-  for await (const item of request.read(request.files, context)) await run.take(item);
-  return run.finish();
+  return run.takeAll(request.read(request.files, context));
 }
 
 class ImportRun {
@@ -120,7 +118,6 @@ class ImportRun {
   /** Entries, whose conflicts the store resolves; notes; and unchanged notes to refresh. */
   readonly #batches: Readonly<Record<"entries" | "notes" | "refreshed", ImportBatch>>;
   #endsAt = 0;
-  #safeLine = 0;
 
   constructor(request: ImportRequest, targets: ImportTargets) {
     this.#request = request;
@@ -140,15 +137,24 @@ class ImportRun {
     };
   }
 
-  async take(item: ImportItem): Promise<void> {
-    this.#tally.countLine(item);
+  takeAll(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportResult> {
+    const undoneBy = () => (this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined);
+    return this.#tally.takeAll(
+      items,
+      (item) => this.#takeItem(item),
+      () => this.#finish(),
+      undoneBy,
+    );
+  }
+
+  async #takeItem(item: ImportItem): Promise<void> {
     this.#items += 1;
     const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
     if (this.#items % STEP_ITEMS === 0) {
       if (!isPut) this.#tell();
       await nextTurn();
     }
-    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut);
+    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut, item);
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);
     const named = { ...item, entry: this.#inCategory(item.entry) };
@@ -173,12 +179,10 @@ class ImportRun {
     else await this.#takeFact(target, entry);
   }
 
-  async finish(): Promise<ImportResult> {
+  async #finish(): Promise<ImportResult> {
     for (const { numbers } of this.#targets.all)
       for await (const item of numbers.rest()) await this.#take(item);
-    await this.#safely(async () => {
-      for (const batch of Object.values(this.#batches)) await batch.flush();
-    });
+    for (const batch of Object.values(this.#batches)) await batch.flush();
     this.#tell();
     const { memory, dryRun = false } = this.#request;
     const { all, owners } = this.#targets;
@@ -234,15 +238,6 @@ class ImportRun {
     }
   }
 
-  #isOurs(): boolean {
-    return this.#request.format === "jsonl" && this.#request.files.length === 1;
-  }
-
-  /** Undefined when nothing is tagged: plain entries are imported as they are. */
-  #takenBackBy(): string | undefined {
-    return this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined;
-  }
-
   /** Not twice for the same line. */
   #tell(): void {
     if (this.#told !== this.#items) this.#request.onProgress?.({ ...this.#counts });
@@ -251,7 +246,7 @@ class ImportRun {
 
   async #noteSeen(target: ImportTarget, note: NewEntry, root: string): Promise<void> {
     // Two notes under one key: the later one finds what the earlier one wrote.
-    if (target.hasSeen(note.key)) await this.#safely(() => this.#batches.notes.flush());
+    if (target.hasSeen(note.key)) await this.#batches.notes.flush();
     target.seen(note, root);
     if (note.origin === "fact" && root !== "") this.#endsAt = Math.max(this.#endsAt, note.expiresAt ?? 0);
   }
@@ -272,17 +267,17 @@ class ImportRun {
     const marked = { ...this.#withMark(write), writer: { surface: "import" } };
     if ("there" in settled && supersedes.length > 0)
       return this.#putOver(target, marked, { supersedes, ifRevision: settled.there }, this.#batches.notes);
-    await this.#safely(() =>
-      settled.outcome === "refreshed"
-        ? this.#batches[category === undefined ? "refreshed" : "notes"].push(write)
-        : this.#batches.notes.push(marked),
-    );
+    if (settled.outcome !== "refreshed") await this.#batches.notes.push(marked);
+    else await this.#refresh(write);
+  }
+
+  #refresh(note: NewEntry): Promise<void> {
+    return this.#batches[this.#request.category === undefined ? "refreshed" : "notes"].push(note);
   }
 
   /** A run has its own time: the store keeps the newer one. */
   async #takeRun(target: ImportTarget, run: NewEntry): Promise<void> {
-    if (this.#request.dryRun !== true)
-      return this.#safely(() => this.#batches.entries.push(this.#withMark(run)));
+    if (this.#request.dryRun !== true) return this.#batches.entries.push(this.#withMark(run));
     this.#counts.audit += 1;
     if ((await this.#there(run)) === undefined) target.isMarked = true;
   }
@@ -302,12 +297,12 @@ class ImportRun {
 
   async #takeAudit(entry: NewEntry): Promise<void> {
     if (this.#request.dryRun) this.#counts.audit += 1;
-    else await this.#safely(() => this.#batches.entries.push(entry));
+    else await this.#batches.entries.push(entry);
   }
 
   async #takeFact(target: ImportTarget, entry: NewEntry): Promise<void> {
     const { dryRun } = this.#request;
-    if (!this.#known.looks) return this.#safely(() => this.#batches.entries.push(entry));
+    if (!this.#known.looks) return this.#batches.entries.push(entry);
     const { outcome, there } = await this.#foretell(target, entry);
     const isWritten = outcome === "stored" || outcome === "replaced";
     const supersedes = isWritten ? await this.#supersededBy(target, entry, outcome === "stored") : [];
@@ -316,7 +311,7 @@ class ImportRun {
     if (dryRun) {
       this.#counts[outcome] += 1;
       if (isWritten) this.#show(entry, outcome);
-    } else if (supersedes.length === 0) await this.#safely(() => this.#batches.entries.push(entry));
+    } else if (supersedes.length === 0) await this.#batches.entries.push(entry);
     else await this.#putOver(target, entry, { supersedes, ifRevision: there }, this.#batches.entries);
   }
 
@@ -342,6 +337,7 @@ class ImportRun {
     const settled = await this.#known.settle(target, fact, isNew);
     if ("leftOut" in settled) {
       this.#tally.leaveOut(settled.leftOut);
+      this.#tally.drop();
       return "left out";
     }
     if (this.#request.dryRun) this.#counts.superseded += settled.supersedes.length;
@@ -356,23 +352,13 @@ class ImportRun {
     beside: ImportBatch,
   ): Promise<void> {
     const { store } = this.#request.memory;
-    await this.#safely(async () => {
-      for (const batch of Object.values(this.#batches)) await batch.flush();
-      const { keysSince, shownUpTo: upTo } = target;
-      const put = await store.put(entry, { ...over, upTo, keysSince }).catch(unlessChanged);
-      if (put === undefined) return beside.push(entry);
-      this.#targets.wrote([put]);
-      this.#counts.superseded += put.superseded.length;
-      this.#count([put]);
-    });
-  }
-
-  async #safely(write: () => Promise<void>): Promise<void> {
-    try {
-      await write();
-    } catch (error) {
-      throw interrupted(error, this.#isOurs() ? this.#safeLine : this.#takenBackBy());
-    }
+    for (const batch of Object.values(this.#batches)) await batch.flush();
+    const { keysSince, shownUpTo: upTo } = target;
+    const put = await store.put(entry, { ...over, upTo, keysSince }).catch(unlessChanged);
+    if (put === undefined) return beside.push(entry);
+    this.#targets.wrote([put]);
+    this.#counts.superseded += put.superseded.length;
+    this.#count([put]);
   }
 
   #count(results: readonly PutResult[]): void {
@@ -384,7 +370,6 @@ class ImportRun {
       else if (replaced.sameValue) this.#counts.refreshed += 1;
       else this.#counts.replaced += 1;
     }
-    this.#safeLine = this.#counts.lines;
     this.#tell();
   }
 }

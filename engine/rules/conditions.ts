@@ -37,8 +37,8 @@ export function requireReached({ upTo }: DeleteOptions, newest: Revision): void 
   if (upTo === undefined || upTo <= newest) return;
   throw new HelmdeckError(
     "changed_meanwhile",
-    "The memory was replaced since you looked at it. Nothing was deleted; look again, then repeat the change.",
-    { details: { revision: newest } },
+    "The memory was replaced since you looked at it. Look again, then repeat the change.",
+    { details: { revision: newest }, unchanged: "Nothing was deleted." },
   );
 }
 
@@ -71,12 +71,12 @@ export function keepsExisting(
   return endOf(there) >= endOf(given);
 }
 
-function changedMeanwhile(revision: Revision, which = ""): HelmdeckError {
+export function changedMeanwhile(revision: Revision, which = ""): HelmdeckError {
   const now = revision === 0 ? "is gone or cannot be opened" : "has another value, or other times, now";
   return new HelmdeckError(
     "changed_meanwhile",
-    `Somebody else changed the fact${which} meanwhile: it ${now}. Nothing was written; read it again, then repeat the change.`,
-    { details: { revision } },
+    `Somebody else changed the fact${which} meanwhile: it ${now}. Read it again, then repeat the change.`,
+    { details: { revision }, unchanged: "Nothing was written." },
   );
 }
 

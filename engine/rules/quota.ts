@@ -24,8 +24,8 @@ export function requireWithin({ entries, bytes }: Usage, quota: Quota, namespace
 function exceeded(limit: string, subject: string): HelmdeckError {
   return new HelmdeckError(
     "quota_exceeded",
-    `The memory of ${JSON.stringify(subject)} is full: it may hold ${limit}. Nothing was written. Forget facts that are no longer ` +
+    `The memory of ${JSON.stringify(subject)} is full: it may hold ${limit}. Forget facts that are no longer ` +
       "needed, or ask the operator to raise HELMDECK_MEMORY_MAX_ENTRIES or HELMDECK_MEMORY_MAX_MIB.",
-    { details: { subject, limit } },
+    { details: { subject, limit }, unchanged: "Nothing was written." },
   );
 }

@@ -252,7 +252,7 @@ describe("an import", () => {
       await memory.storeFact("main", { key: "d\u0435ploy", value: "meanwhile" });
     }
     const importing = () => importLines({ memory, subject: "main", input: slowly() });
-    await expect(importing()).rejects.toThrow(/looks like the existing key .* import the file again/);
+    await expect(importing()).rejects.toThrow(/looks like the existing key .* Import the same files again/);
     expect((await memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["d\u0435ploy"]);
     expect(await importing()).toMatchObject({ stored: 0, refusedCount: 1 });
   });
@@ -356,8 +356,8 @@ describe("an import", () => {
     await expect(importRows(memory, ...rows)).rejects.toMatchObject({
       code: "store_full",
       message:
-        "The disk is full. Everything up to line 250 was imported, and nothing after it; import the file again to continue.",
-      details: { safeLine: 250 },
+        "The disk is full. Imported: 250. Not imported, as far as is known: 375. Import the same files again to continue.",
+      details: { imported: 250, left: 375 },
     });
     expect((await memory.status("main")).subject?.facts).toBe(250);
     expect(await importRows(memory, ...rows)).toMatchObject({ stored: 375, refreshed: 250 });

@@ -31,7 +31,7 @@ test("a person sees a preview and is asked", async () => {
   );
   expect(no.stderr).toContain("  … and 4 more.\n");
   expect(no.stderr).toMatch(
-    /Left out: .*a superseded directive.*\nImported facts expire .* \(in 90 days\)\.\n/,
+    /Left out: .*a superseded directive.*\n(?: {2}\S+, left out: .* \(line \d.*\)\n)+Imported facts expire .* \(in 90 days\)\.\n/,
   );
   expect(no.stderr).toMatch(/Import\? \[y\/N\] Nothing was imported\.\n$/);
   expect(await factCount()).toBe(0);

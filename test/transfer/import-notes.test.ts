@@ -176,7 +176,9 @@ describe("an import", () => {
     const importing = importText(memory, text, { importId: "notes-1" });
     await expect(importing).rejects.toMatchObject({
       code: "quota_exceeded",
-      message: expect.stringMatching(/import the file again to continue\. .* forget import:notes-1\.$/),
+      message: expect.stringMatching(
+        /Imported: 250\. Not imported, as far as is known: 350\. Import the same files again to continue\. .* forget import:notes-1\.$/,
+      ),
     });
     expect(await forget(memory, "notes-1")).toMatchObject({ deleted: 250 });
     expect(await factsOf(memory)).toEqual({});

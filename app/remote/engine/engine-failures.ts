@@ -5,7 +5,13 @@
  * input, which a model needs to correct it: one escaped, short line.
  */
 
-import { ABOUT_THE_INPUT, type ErrorCode, type ErrorDetails, HelmdeckError } from "../../../engine/errors.ts";
+import {
+  ABOUT_THE_INPUT,
+  type ErrorCode,
+  type ErrorDetails,
+  HelmdeckError,
+  type HelmdeckErrorOptions,
+} from "../../../engine/errors.ts";
 import { harmlessLine } from "../../../engine/facts/hostile-text.ts";
 import { cutText } from "../../../engine/projections/frame.ts";
 import { type ErrorReply, errorReplySchema } from "../../wire/schemas.ts";
@@ -40,8 +46,8 @@ export interface Asked {
 
 const MOST_CHARACTERS = 400;
 
-export function engineUnavailable(message: string): HelmdeckError {
-  return new HelmdeckError("engine_unavailable", message);
+export function engineUnavailable(message: string, options: HelmdeckErrorOptions = {}): HelmdeckError {
+  return new HelmdeckError("engine_unavailable", message, options);
 }
 
 /** There was no answer, or an incomplete one. */
@@ -49,14 +55,17 @@ export function failureOfConnection(error: unknown, asked: Asked): HelmdeckError
   if (!(error instanceof NoAnswer)) throw error;
   const { code, wasSent } = error;
   const done = changeOutcome(asked, wasSent);
+  const outcome = wasSent || asked.isReading ? { also: ` ${done}` } : { also: "", unchanged: done };
   if (code === TOO_LATE) {
     const seconds = asked.deadlineMs / 1_000;
     return new HelmdeckError(
       "deadline_exceeded",
-      `${asked.server.named} at ${asked.url} did not answer within ${seconds} s. ${done}`,
+      `${asked.server.named} at ${asked.url} did not answer within ${seconds} s.${outcome.also}`,
+      outcome,
     );
   }
-  return engineUnavailable(`${asked.server.named} at ${asked.url} ${reasonOf(code, asked)} ${done}`);
+  const reason = `${asked.server.named} at ${asked.url} ${reasonOf(code, asked)}${outcome.also}`;
+  return engineUnavailable(reason, outcome);
 }
 
 /** Nothing is queued: what was not done stays undone until the caller retries. */
@@ -121,8 +130,8 @@ function tooOld({ url, server }: Asked): HelmdeckError {
 
 function tooOften({ retryAfter }: EngineAnswer, { url, server }: Asked): HelmdeckError {
   const seconds = retryAfter !== undefined && /^\d{1,4}$/.test(retryAfter) ? ` in ${retryAfter} s` : " later";
-  const message = `${server.named} at ${url} refused: too many requests. Nothing was changed; try again${seconds}.`;
-  return new HelmdeckError("rate_limited", message);
+  const message = `${server.named} at ${url} refused: too many requests; try again${seconds}.`;
+  return new HelmdeckError("rate_limited", message, { unchanged: "Nothing was changed." });
 }
 
 /** `isUnknown`: the engine may have made the change. */

@@ -5,6 +5,7 @@
  * text or another program's memory: it is tagged with its import, and does not overwrite what a person wrote since.
  */
 
+import { defined } from "../../../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../../../engine/errors.ts";
 import {
   FACT_LIMITS,
@@ -16,6 +17,7 @@ import {
 import { isToCome } from "../../../engine/rfc3339.ts";
 import type { NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace } from "../../../engine/store/namespace.ts";
+import type { Repetitions } from "./note-keys.ts";
 
 export interface ImportFile {
   /** Shown in messages, and used for keys. */
@@ -35,6 +37,8 @@ export interface Place {
   readonly file: string;
   /** From 1; for a file without lines, the number of the item. */
   readonly line: number;
+  /** The last line, if there are several. */
+  readonly to?: number;
   /** The item's own name, which helps a person to find it. */
   readonly key?: string;
 }
@@ -73,11 +77,38 @@ export interface Note {
   readonly endsAt?: UnixMs | undefined;
 }
 
+/** A note, or why there is none. */
+export type Finding = { readonly note: Note } | { readonly leftOut: string } | { readonly refused: string };
+
+/** What a reader finds in a text. Each line of the text is in a note, or in a place that is named with the reason. */
+export type Found = Pick<Place, "line" | "to"> & Finding;
+
 /** One tag is reserved for the import's own. */
 export const MOST_NOTE_TAGS = FACT_LIMITS.tags - 1;
 
-/** The item of a note: its entry, or why the policy refuses it. */
-export function noteItem(place: Place, noteOf: string, note: Note, context: ReadContext): ImportItem {
+export interface NoteFile {
+  readonly name: string;
+  /** The prefix of all keys of the file. */
+  readonly root: string;
+  readonly repetitions: Repetitions;
+}
+
+/** The items of a file: its notes as entries, or why the policy refuses them. */
+export function* noteItems(
+  { name: file, root: noteOf, repetitions }: NoteFile,
+  found: Iterable<Found>,
+  context: ReadContext,
+): Generator<ImportItem, void, undefined> {
+  for (const { line, to, ...one } of found) {
+    const place = { file, line, ...defined({ to }) };
+    if ("leftOut" in one) yield { ...place, leftOut: one.leftOut };
+    else if ("refused" in one) yield { ...place, problem: new HelmdeckError("invalid_input", one.refused) };
+    else if (repetitions.has(one.note.key, one.note.value)) yield { ...place, leftOut: "a repetition" };
+    else yield noteItem(place, noteOf, one.note, context);
+  }
+}
+
+function noteItem(place: Place, noteOf: string, note: Note, context: ReadContext): ImportItem {
   try {
     return { ...place, noteOf, isNamed: true, entry: noteEntry(note, context) };
   } catch (error) {

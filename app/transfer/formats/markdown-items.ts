@@ -2,14 +2,16 @@
  * Splits any Markdown into items: each top-level list item with its nested content, and each paragraph, quote, table or code
  * block, under its headings. The text is kept as written.
  *
- * Skips front matter but for a category, comments, link definitions, thematic breaks, and headings themselves. A title (a single leading heading of
- * level one) adds no name. A paragraph that ends in a colon before a list acts as that list's heading. A code block belongs to
- * the paragraph before it.
+ * Leaves out, and names: front matter but for a category, comments, link definitions, a title (a single leading heading of level
+ * one) and headings with nothing under them. A paragraph that ends in a colon before a list acts as that list's heading. A code
+ * block belongs to the paragraph before it. What looks like one of these, but is not, is an item.
  *
- * A file may come from anywhere: nesting is limited, and nothing is parsed within a line.
+ * A file may come from anywhere: nesting is limited, nothing is parsed within a line, and the text is parsed at most twice.
  */
 import MarkdownIt from "markdown-it";
+import { isMap, isScalar, parseDocument } from "yaml";
 import { defined } from "../../../engine/defined.ts";
+import { isWholeSlug } from "./note-keys.ts";
 
 export interface MarkdownItem {
   readonly line: number;
@@ -21,17 +23,35 @@ export interface MarkdownItem {
 
 export interface LeftOut {
   readonly line: number;
+  /** The last line, if there are several. */
+  readonly to?: number;
   readonly leftOut: string;
   /** Named by front matter. */
   readonly category?: string;
 }
 
 const MOST_NESTING = 32;
-const FRONT_MATTER_BEGINS = /^---[ \t]*\n/;
-const FRONT_MATTER_ENDS = /\n(?:---|\.\.\.)[ \t]*(?:\n|$)/g;
-const CATEGORY = /^category:[ \t]*(["']?)([^\s"']+)\1[ \t]*$/m;
+const MOST_FRONT_MATTER_LINES = 200;
+const RULE = /^---[ \t]*$/;
+const FRONT_MATTER_ENDS = /^(?:---|\.\.\.)[ \t]*$/;
+const PLAIN_KEY = /^[A-Za-z_][\w-]*$/;
 const WHOLE_COMMENT = /^<!--([\s\S]*?)-->\s*$/;
-const BULLET = /^\s*(?:[-+*]|\d{1,9}[.)])(?:\s+|$)/;
+/** Where people's text leads to, unlike a note in the form of a definition. */
+const LINK = /^\s*\[[^\]]*\]:\s*<?(?:[a-z][a-z\d+.-]*:|[./#])/i;
+/** What other programs and pages write before an entry; a dash is one only in a list of its own. */
+const ODD_BULLET = /^[•‣⁃◦∙·▪▫●○■□➤►▸]\s*(?=\S)/;
+const ODD_DASH = /^[–—―−]\s+(?=\S)/;
+const BEFORE_LIST = /^$|^#|(?::|\*\*)\s*$/;
+const SIGN = /^(?:[-+*]|\d{1,9}[.)]|#{1,6})(?=\s)/;
+const BULLET = /^\s*(?:(?:[-+*–—―−]|\d{1,9}[.)])(?:\s+|$)|[•‣⁃◦∙·▪▫●○■□➤►▸]\s*)/;
+/** An entry in the text of an assistant's memory: `[2026-03-01] - Lives in Delft`, `[unknown] - …`, `[2026-03-01]. …`. */
+const ENTRY =
+  /^(?:\*\*)?\[(?:\d{4}-\d\d-\d\d\](?:\*\*)?\.?(?:\s*[-–—:])?|[^\]]{1,40}\](?:\*\*)?\s*[-–—])\s+\S/;
+/** One that makes a code block an answer: a log has times. */
+const DATED_ENTRY =
+  /^(?:[-*+]\s+|\d{1,9}[.)]\s+)?(?:\*\*)?\[(?:\d{4}-\d\d-\d\d|(?:date )?unknown|no date)\]/i;
+/** The languages of a code block that can be an assistant's whole answer. */
+const PLAIN_CODE = ["", "text", "txt", "plaintext", "markdown", "md"];
 
 type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];
 
@@ -39,37 +59,55 @@ interface Block {
   readonly type: string;
   /** Level of the heading. */
   readonly depth: number;
-  /** From 0. */
-  readonly line: number;
+  /** From 0, and the line after the last one. */
+  readonly map: readonly [number, number];
   readonly text: string;
   /** For a list, the lines of its items. */
   readonly items: readonly { readonly line: number; readonly text: string }[];
 }
 
 export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftOut> {
-  const source = markdown.replace(/^\uFEFF/, "").replaceAll(/\r\n?/g, "\n");
-  const front = frontMatterOf(source);
-  const category = CATEGORY.exec(front)?.[2];
-  if (front !== "") yield { line: 1, leftOut: "front matter", ...defined({ category }) };
-  // Keeps line numbers.
-  const body = front.replaceAll(/[^\n]/g, "") + source.slice(front.length);
+  const lines = markdown
+    .replace(/^\uFEFF/, "")
+    .replaceAll(/\r\n?/g, "\n")
+    .split("\n");
+  const front = frontMatterOf(lines);
+  if (front !== undefined) yield { line: 1, leftOut: "front matter", ...front };
   const walk = new Walk();
-  for (const block of blocksOf(body)) yield* walk.take(block);
-  yield* walk.finish();
+  for (const block of blocksOf(lines.fill("", 0, front?.to ?? 0))) yield* walk.take(block);
+  yield* walk.finish(0);
 }
 
-/** Finds the start and then the end: a single regular expression exhausts the stack on a long file. */
-function frontMatterOf(source: string): string {
-  const begin = FRONT_MATTER_BEGINS.exec(source);
-  if (begin === null) return "";
-  FRONT_MATTER_ENDS.lastIndex = begin[0].length - 1;
-  const end = FRONT_MATTER_ENDS.exec(source);
-  return end === null ? "" : source.slice(0, end.index + end[0].length);
+/** Only a mapping of plain keys: a line of dashes also stands above what somebody wrote. */
+function frontMatterOf(
+  lines: readonly string[],
+): (Pick<LeftOut, "to" | "category"> & { to: number }) | undefined {
+  const begin = lines.slice(0, MOST_FRONT_MATTER_LINES);
+  const end = begin.findIndex((line, at) => at > 0 && FRONT_MATTER_ENDS.test(line));
+  if (end === -1 || !RULE.test(begin[0] ?? "")) return undefined;
+  const { contents, errors } = parseDocument(begin.slice(1, end).join("\n"));
+  if (errors.length > 0 || !isMap(contents)) return undefined;
+  const isPlain = contents.items.every(({ key }) => isScalar(key) && PLAIN_KEY.test(String(key.value)));
+  const category = contents.get("category");
+  return isPlain
+    ? { to: end + 1, ...defined({ category: typeof category === "string" ? category : undefined }) }
+    : undefined;
+}
+
+interface Heading {
+  readonly depth: number;
+  readonly text: string;
+  readonly line: number;
+  readonly to?: number;
+  /** Something stands under it, or its text is an item of its own. */
+  isUsed: boolean;
+  /** It is underlined: perhaps a text above a rule. */
+  readonly isText: boolean;
 }
 
 /** State while blocks are read. */
 class Walk {
-  #headings: { readonly depth: number; readonly text: string }[] = [];
+  #headings: Heading[] = [];
   #isFirst = true;
   #intro: string | undefined;
   #comment: string | undefined;
@@ -77,87 +115,214 @@ class Walk {
   #paragraph: MarkdownItem | undefined;
 
   *take(block: Block): Generator<MarkdownItem | LeftOut> {
-    const line = block.line + 1;
-    if (block.type === "code" && this.#paragraph !== undefined) {
-      const { text } = this.#paragraph;
-      this.#paragraph = { ...this.#paragraph, text: `${text}\n\n${block.text}` };
+    const line = block.map[0] + 1;
+    const to = block.map[1] > line ? { to: block.map[1] } : {};
+    const paragraph = this.#paragraph;
+    if (block.type === "code" && paragraph !== undefined) {
+      this.#paragraph = { ...paragraph, text: `${paragraph.text}\n\n${block.text}` };
       return;
     }
-    if (block.type === "list" && this.#paragraph?.text.trimEnd().endsWith(":")) {
-      this.#intro = this.#paragraph.text;
-      this.#paragraph = undefined;
-    }
-    yield* this.finish();
+    if (block.items.some(({ text }) => withoutComments(text).kept !== "")) this.#introduce();
+    yield* this.#finishParagraph();
     switch (block.type) {
       case "heading":
-        return this.#underHeading(block);
+      case "underlined":
+        return yield* this.#underHeading(block, { line, ...to });
       case "list":
-        for (const item of block.items) yield this.#itemOf({ ...item, line: item.line + 1 });
+        for (const item of block.items) yield* this.#itemsOf({ ...item, line: item.line + 1 });
         this.#intro = undefined;
         this.#comment = undefined;
         return;
       case "comment":
         this.#comment = block.text;
-        return yield { line, leftOut: "a comment" };
+        return yield { line, ...to, leftOut: "a comment" };
       case "link":
-        return yield { line, leftOut: "a link definition" };
+        return yield { line, ...to, leftOut: "a link definition" };
       default:
-        this.#paragraph = this.#itemOf({ line, text: block.text });
+        for (const found of this.#itemsOf({ line, text: block.text })) {
+          if ("text" in found) this.#paragraph = found;
+          else yield found;
+        }
         this.#comment = undefined;
     }
   }
 
-  *finish(): Generator<MarkdownItem> {
+  /** The paragraph before a list, which acts as its heading. */
+  #introduce(): void {
+    const text = this.#paragraph?.text.trimEnd() ?? "";
+    if (!text.endsWith(":")) return;
+    this.#intro = text;
+    if (isWholeSlug(text)) this.#paragraph = undefined;
+  }
+
+  *finish(depth: number): Generator<MarkdownItem | LeftOut> {
+    yield* this.#finishParagraph();
+    const left = this.#headings.filter((heading) => heading.depth >= depth);
+    for (const { line, to, text, isUsed, isText } of left.toReversed()) {
+      this.#headings.pop();
+      if (!isUsed)
+        yield isText
+          ? this.#itemOf(line, text)
+          : { line, ...defined({ to }), leftOut: "a heading with nothing under it" };
+    }
+  }
+
+  *#finishParagraph(): Generator<MarkdownItem> {
     if (this.#paragraph !== undefined) yield this.#paragraph;
     this.#paragraph = undefined;
   }
 
-  #underHeading({ depth, text }: Block): void {
+  *#underHeading(
+    { type, depth, text }: Block,
+    { line, ...to }: Pick<LeftOut, "line" | "to">,
+  ): Generator<MarkdownItem | LeftOut> {
     const isTitle = this.#isFirst && depth === 1;
     this.#comment = undefined;
     this.#isFirst = false;
-    this.#headings = this.#headings.filter((above) => above.depth < depth);
-    if (!isTitle) this.#headings.push({ depth, text });
+    yield* this.finish(depth);
+    if (isTitle) return yield { line, ...to, leftOut: "a title" };
+    // Its text is in the keys of what stands under it, but for a long one. An underlined sentence may be a text above a rule.
+    const isSentence = type === "underlined" && text.split(/\s+/, 4).length === 4;
+    const isItem = text !== "" && (isSentence || !isWholeSlug(text));
+    if (isItem) yield this.#itemOf(line, text);
+    this.#headings.push({ depth, text, line, ...to, isUsed: isItem, isText: type === "underlined" });
   }
 
-  #itemOf({ line, text }: Pick<MarkdownItem, "line" | "text">): MarkdownItem {
+  /** The item of a text, and the comments that are taken from it. */
+  *#itemsOf({ line, text }: Pick<MarkdownItem, "line" | "text">): Generator<MarkdownItem | LeftOut> {
+    const { kept, comments } = withoutComments(text);
+    for (const comment of comments)
+      yield {
+        line: line + comment.line,
+        ...(comment.to > comment.line && { to: line + comment.to }),
+        leftOut: "a comment",
+      };
+    yield { ...this.#itemOf(line, kept), ...defined({ comment: this.#comment }) };
+  }
+
+  #itemOf(line: number, text: string): MarkdownItem {
+    for (const heading of this.#headings) heading.isUsed ||= text !== "";
     const headings = [
       ...this.#headings.map((heading) => heading.text),
       ...(this.#intro ? [this.#intro] : []),
     ];
-    return {
-      line,
-      headings,
-      text: withoutComments(text),
-      ...(this.#comment !== undefined && { comment: this.#comment }),
-    };
+    return { line, headings, text };
   }
 }
 
-function* blocksOf(source: string): Generator<Block> {
+function* blocksOf(lines: string[]): Generator<Block> {
   const parser = new MarkdownIt({ html: true, maxNesting: MOST_NESTING });
   parser.core.ruler.enableOnly(["normalize", "block"]);
-  const lines = source.split("\n");
-  const tokens = parser.parse(source, {});
+  const shown = asMarkdown(lines);
+  let tokens = parser.parse(shown.join("\n"), {});
+  if (openAnswers(tokens, shown, lines)) tokens = parser.parse(shown.join("\n"), {});
   for (const [index, token] of tokens.entries()) {
-    if (token.level !== 0 || token.map === null || token.nesting === -1) continue;
-    const text = sourceOf(lines, token.map);
-    const items = token.type.endsWith("_list_open") ? [...itemsOf(tokens, index, lines)] : [];
-    const type = typeOf(token, text);
+    const { level, map, nesting, tag } = token;
+    if (level !== 0 || map === null || nesting === -1) continue;
+    const type = typeOf(token, lines);
     if (type === "rule") continue;
-    const shown = type === "heading" ? (tokens[index + 1]?.content ?? "") : text;
-    const comment = type === "comment" ? (WHOLE_COMMENT.exec(text.trim())?.[1] ?? "").trim() : shown;
-    yield { type, depth: Number(token.tag.slice(1)) || 0, line: token.map[0], text: comment, items };
+    const items = type === "list" ? [...itemsOf(tokens, index, lines)] : [];
+    const isHeading = type === "heading" || type === "underlined";
+    const text = isHeading ? (tokens[index + 1]?.content ?? "") : textOf(token, lines);
+    yield { type, depth: Number(tag.slice(1)) || 0, map, text, items };
   }
 }
 
-function typeOf({ type }: Token, text: string): string {
-  if (type === "heading_open") return "heading";
-  if (type.endsWith("_list_open")) return "list";
-  if (type === "fence" || type === "code_block") return "code";
-  if (type === "hr") return "rule";
-  if (type === "reference_definition") return "link";
-  return type === "html_block" && WHOLE_COMMENT.test(text.trim()) ? "comment" : "text";
+/**
+ * The lines as Markdown writes them, for the parser alone: with plain blanks before them and behind their signs, and a list's sign
+ * before entries and in place of other signs. A single other sign is text: a quote's author, a line that begins with a dash.
+ */
+function asMarkdown(lines: readonly string[]): string[] {
+  const shown = [...lines];
+  for (let from = 0, at = 0; at <= lines.length; at += 1) {
+    if ((lines[at] ?? "").trim() !== "") continue;
+    if (at < lines.length) shown[at] = "";
+    const those = at > from ? lines.slice(from, at).map(asWritten) : [];
+    const signs = signsOf(those);
+    for (const [place, line] of those.entries()) shown[from + place] = shownLine(line, signs);
+    from = at + 1;
+  }
+  return shown;
+}
+
+/** Of lines without a blank one between them. */
+function signsOf(lines: readonly WrittenLine[]): readonly RegExp[] {
+  const texts = lines.map(({ text }) => text);
+  const bullets = texts.filter((text) => ODD_BULLET.test(text));
+  const first = texts.findIndex((text) => ODD_DASH.test(text));
+  const dashes = texts.filter((text) => ODD_DASH.test(text));
+  const isOwnList = dashes.length === texts.length - first || BEFORE_LIST.test(texts[first - 1] ?? "");
+  return [...(dashes.length > 1 && isOwnList ? [ODD_DASH] : []), ...(bullets.length > 1 ? [ODD_BULLET] : [])];
+}
+
+interface WrittenLine {
+  readonly lead: string;
+  readonly text: string;
+}
+
+function asWritten(line: string): WrittenLine {
+  const text = line.replace(/^[\s\u200B\u2060]+/, "");
+  return { lead: line.slice(0, line.length - text.length), text };
+}
+
+function shownLine({ lead, text }: WrittenLine, signs: readonly RegExp[]): string {
+  const odd = signs.find((sign) => sign.test(text));
+  const blanks = odd !== undefined || /[^ \t]/.test(lead) ? " ".repeat(Math.min(lead.length, 3)) : lead;
+  if (odd !== undefined) return `${blanks}- ${text.replace(odd, "")}`;
+  if (ENTRY.test(text)) return `${blanks}- ${text}`;
+  const sign = SIGN.exec(text)?.[0] ?? "";
+  return blanks + sign + (sign === "" ? text : text.slice(sign.length).replace(/^[^\S \t]+/, " "));
+}
+
+/**
+ * Opens the code block in which an assistant answered with a person's memories: one with dated entries, or with a list and nothing
+ * but paragraphs around it. Changes the lines, without a word of them; false if there is none.
+ */
+function openAnswers(tokens: readonly Token[], shown: string[], lines: string[]): boolean {
+  const outer = tokens.filter(({ level, map, nesting }) => level === 0 && map !== null && nesting !== -1);
+  const isAlone = outer.every(({ type }) => ["fence", "code_block", "paragraph_open", "hr"].includes(type));
+  const code = outer.filter(({ type }) => TYPES[type] === "code");
+  const answers = code.filter(({ info, map }) => {
+    const inner = shown.slice(...(map ?? [])).flatMap((line) => line.trimStart() || []);
+    const signs = inner.filter((line) => SIGN.test(line)).length;
+    const isList = isAlone && code.length === 1 && signs > 1 && signs * 2 >= inner.length - 2;
+    return (
+      PLAIN_CODE.includes(info.trim().toLowerCase()) &&
+      (isList || inner.some((line) => DATED_ENTRY.test(line)))
+    );
+  });
+  for (const { type, map, markup } of answers) {
+    const [from, to] = map ?? [0, 0];
+    for (let at = from; at < to; at += 1) shown[at] = (shown[at] ?? "").replace(/^(?: {4}|\t)/, "");
+    const isClosed = shown[to - 1]?.trimStart().startsWith(markup);
+    for (const at of type === "fence" ? [from, ...(isClosed ? [to - 1] : [])] : [])
+      shown[at] = lines[at] = "";
+  }
+  return answers.length > 0;
+}
+
+/** Of the parser's types; any other is text. */
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ heading_open: "heading", bullet_list_open: "list", ordered_list_open: "list" },
+  ...{ fence: "code", code_block: "code", hr: "rule" },
+};
+
+function typeOf(token: Token, lines: readonly string[]): string {
+  const { type, map, markup } = token;
+  const [from, to] = map ?? [0, 0];
+  if (type === "reference_definition") return LINK.test(sourceOf(lines, [from, to])) ? "link" : "text";
+  if (type === "html_block")
+    return WHOLE_COMMENT.test(sourceOf(lines, [from, to]).trim()) ? "comment" : "text";
+  if (type !== "heading_open" || markup !== "-") return TYPES[type] ?? "text";
+  // A heading is one line, and not below another rule.
+  return to - from > 2 || RULE.test(lines[from - 1] ?? "") ? "text" : "underlined";
+}
+
+/** Without the line under a text that is no heading, and without the marks of a comment. */
+function textOf({ type, map }: Token, lines: readonly string[]): string {
+  const [from, to] = map ?? [0, 0];
+  const text = sourceOf(lines, [from, type === "heading_open" ? to - 1 : to]);
+  return WHOLE_COMMENT.exec(text.trim())?.[1]?.trim() ?? text;
 }
 
 /** The list's own items, without nested ones. */
@@ -192,19 +357,35 @@ function withoutBlanksBehind(text: string): string {
   return text.slice(0, end);
 }
 
+interface Uncommented {
+  readonly kept: string;
+  /** Their lines, from 0. */
+  readonly comments: readonly { readonly line: number; readonly to: number }[];
+}
+
 /** Keeps comments within code, between equal runs of backticks. */
-function withoutComments(text: string): string {
+function withoutComments(text: string): Uncommented {
   const marks = [...text.matchAll(/`+|<!--|-->/g)];
   const ends = endsOf(marks.map(([mark]) => mark));
+  const comments: { readonly line: number; readonly to: number }[] = [];
+  let line = 0;
   let kept = "";
   let at = 0;
   for (let n = 0; n < marks.length; n = (ends[n] ?? n) + 1) {
     const [begin, end] = [marks[n], marks[ends[n] ?? -1]];
     if (begin?.[0] !== "<!--" || end === undefined) continue;
-    kept += withoutBlanksBehind(text.slice(at, begin.index));
+    const before = text.slice(at, begin.index);
+    kept += withoutBlanksBehind(before);
     at = end.index + end[0].length;
+    const from = line + newlinesIn(before);
+    line = from + newlinesIn(text.slice(begin.index, at));
+    comments.push({ line: from, to: line });
   }
-  return (kept + text.slice(at)).trim();
+  return { kept: (kept + text.slice(at)).trim(), comments };
+}
+
+function newlinesIn(text: string): number {
+  return text.split("\n").length - 1;
 }
 
 /** For each mark, which one ends what it begins. Found backwards: to look ahead from each would be quadratic. */

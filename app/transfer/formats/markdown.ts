@@ -1,12 +1,16 @@
 /** Any Markdown (CLAUDE.md, AGENTS.md, notes), and our own export of it. */
 import { basename, dirname } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
+import { isToCome, readDay } from "../../../engine/rfc3339.ts";
+import type { UnixMs } from "../../../engine/store/memory-store.ts";
 import {
   canBeCategory,
+  type Found,
   type ImportFile,
   type ImportItem,
   type Note,
-  noteItem,
+  type NoteFile,
+  noteItems,
   type ReadContext,
   type ReadItems,
 } from "./format.ts";
@@ -27,46 +31,51 @@ export const readMarkdown: ReadItems = async function* (files, context) {
   }
 };
 
-export interface NoteFile {
-  /** The prefix of all keys of the file. */
-  readonly root: string;
-  readonly repetitions: Repetitions;
-  /** Additional data of an item; undefined text: why it is skipped. */
-  readonly about?: (item: MarkdownItem) => Omit<Note, "key" | "value"> | { readonly leftOut: string };
-}
+/** What else is known of an item, or why it is left out. */
+export type About = (item: MarkdownItem) => Omit<Note, "key" | "value"> | { readonly leftOut: string };
+
+/** The day of an entry in the text of an assistant's memory, or that it has none. */
+const DATED = /^(?:\*\*)?\[(\d{4}-\d\d-\d\d|(?:date )?unknown|no date)\](?:\*\*)?\.?(?:\s*[-–—:])?\s+(?=\S)/i;
 
 /** The items of one file. */
 export async function* notesOfFile(
   file: ImportFile,
-  { root, repetitions, about = () => ({}) }: NoteFile,
+  { root, repetitions, about = () => ({}) }: Omit<NoteFile, "name"> & { readonly about?: About },
   context: ReadContext,
 ): AsyncGenerator<ImportItem, void, undefined> {
   const text = await readWhole(file, MOST_MIB);
   if (isJson(text)) {
     throw new HelmdeckError("invalid_input", `${file.name} is not Markdown: ${looksLike(text)}.`);
   }
+  yield* noteItems({ name: file.name, root, repetitions }, notesIn(text, root, about, context.now), context);
+}
+
+function* notesIn(text: string, root: string, about: About, now: UnixMs): Generator<Found> {
   let named: Pick<Note, "category"> = {};
   for (const item of markdownItems(text)) {
-    const place = { file: file.name, line: item.line };
     if ("leftOut" in item) {
-      if (item.category !== undefined && canBeCategory(item.category)) named = { category: item.category };
-      yield { ...place, leftOut: item.leftOut };
+      const { category, ...left } = item;
+      if (category !== undefined && canBeCategory(category)) named = { category };
+      yield left;
       continue;
     }
-    if (item.text === "") {
-      yield { ...place, leftOut: "an empty item" };
-      continue;
-    }
+    const { line, headings } = item;
     const known = about(item);
-    if ("leftOut" in known) {
-      yield { ...place, leftOut: known.leftOut };
+    if (item.text === "" || "leftOut" in known) {
+      yield { line, leftOut: "leftOut" in known ? known.leftOut : "an empty item" };
       continue;
     }
-    const parts = [root, ...item.headings.map((heading) => slugOf(heading)), nameOfText(item.text)];
-    const key = keyOfParts(parts);
-    if (repetitions.has(key, item.text)) yield { ...place, leftOut: "a repetition" };
-    else yield noteItem(place, root, { ...known, ...named, key, value: item.text }, context);
+    const key = keyOfParts([root, ...headings.map((heading) => slugOf(heading)), nameOfText(item.text)]);
+    yield { line, note: { ...known, ...named, key, ...valueAt(item.text, now) } };
   }
+}
+
+/** An entry's day is its time, unless the day is still to come. */
+function valueAt(text: string, now: UnixMs): Pick<Note, "value" | "createdAt" | "updatedAt"> {
+  const [begin = "", day = ""] = DATED.exec(text) ?? [];
+  const at = readDay(day);
+  if (begin === "" || (at === undefined ? /\d/.test(day) : isToCome(at, now))) return { value: text };
+  return { value: text.slice(begin.length), createdAt: at, updatedAt: at };
 }
 
 /** The file and its folder: many folders have a file with the same name. */

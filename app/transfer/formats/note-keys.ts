@@ -22,13 +22,22 @@ const TASK = /^\[[ xX]\]\s+/;
 
 /** A name as part of a key; empty when it has no letter or digit. */
 export function slugOf(text: string, mostBytes = PART_BYTES): string {
-  const words = normalForm(text.slice(0, NAMED_BY), "NFC")
+  return cutBytes(wordsOf(text), mostBytes).replace(/[-.]+$/, "");
+}
+
+/** Whether a name has all words of a text. */
+export function isWholeSlug(text: string): boolean {
+  const words = wordsOf(text);
+  return text.length <= NAMED_BY && words !== "" && Buffer.byteLength(words) <= PART_BYTES;
+}
+
+function wordsOf(text: string): string {
+  return normalForm(text.slice(0, NAMED_BY), "NFC")
     .replace(INVISIBLE, "")
     .toLowerCase()
     .replace(SENTENCE_END, " ")
     .replace(BETWEEN_WORDS, "-")
     .replace(/^[-.]+|[-.]+$/g, "");
-  return cutBytes(words, mostBytes).replace(/[-.]+$/, "");
 }
 
 /** Distinguishes an item from others under the same heading: its label, or its first words. */

@@ -8,7 +8,7 @@ import { basename } from "node:path";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { readDay } from "../../../engine/rfc3339.ts";
 import type { ImportFile, ReadItems } from "./format.ts";
-import { type NoteFile, notesOfFile } from "./markdown.ts";
+import { type About, notesOfFile } from "./markdown.ts";
 import type { MarkdownItem } from "./markdown-items.ts";
 import { keyOfParts, Repetitions, slugOf } from "./note-keys.ts";
 
@@ -23,7 +23,7 @@ export const readOpenClaw: ReadItems = async function* (files, context) {
   for (const { file, root, about } of known) yield* notesOfFile(file, { root, repetitions, about }, context);
 };
 
-function kindOf({ name }: ImportFile): Pick<Required<NoteFile>, "root" | "about"> {
+function kindOf({ name }: ImportFile): { readonly root: string; readonly about: About } {
   const base = basename(name);
   if (base === "MEMORY.md") return { root: "memory", about: () => ({}) };
   if (base === "USER.md") return { root: "user", about: aboutDirective };
@@ -42,7 +42,7 @@ function kindOf({ name }: ImportFile): Pick<Required<NoteFile>, "root" | "about"
   );
 }
 
-function aboutDirective({ comment = "" }: MarkdownItem): ReturnType<Required<NoteFile>["about"]> {
+function aboutDirective({ comment = "" }: MarkdownItem): ReturnType<About> {
   const [, observed = ""] = OBSERVED.exec(comment) ?? [];
   if (STATUS.exec(comment)?.[1] === "superseded") return { leftOut: "a superseded directive" };
   if (observed === "YYYY-MM-DD") return { leftOut: "the template's example" };

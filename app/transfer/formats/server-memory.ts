@@ -1,94 +1,109 @@
 /**
- * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`, as written by version 2026.8.31): each observation
- * about an entity becomes a fact, and so does each relation. The type of an entity becomes a tag. The graph has no times.
+ * The graph of `@modelcontextprotocol/server-memory` (its `memory.jsonl`, as written by version 2026.8.31, and what its tool
+ * `read_graph` answers): each observation about an entity becomes a fact, and so does each relation. The type of an entity becomes
+ * a tag. The graph has no times.
+ *
+ * People edit the file, and a program may die while it writes. So each part is known by its fields, wherever it stands.
  */
-
-import * as z from "zod/mini";
-import { HelmdeckError } from "../../../engine/errors.ts";
-import { jsonOf } from "../../../engine/json.ts";
-import { readLines } from "../line-reader.ts";
-import {
-  type ImportItem,
-  type Note,
-  noteItem,
-  type Place,
-  type ReadContext,
-  type ReadItems,
-} from "./format.ts";
-import { LINE_BYTES, lineProblem } from "./json-lines.ts";
+import { type Finding, noteItems, type ReadItems } from "./format.ts";
+import { type Fields, fieldsOf, foundInJson, jsonValues, textOf } from "./json-values.ts";
 import { keyOfParts, nameOfText, Repetitions, slugOf } from "./note-keys.ts";
+import { readWhole } from "./whole-text.ts";
 
+const MOST_MIB = 64;
+const MOST_NESTING = 8;
 const ROOT = "graph";
-
-const graphLine = z.discriminatedUnion("type", [
-  z.looseObject({
-    type: z.literal("entity"),
-    name: z.string(),
-    entityType: z.string(),
-    observations: z.array(z.string()),
-  }),
-  z.looseObject({
-    type: z.literal("relation"),
-    from: z.string(),
-    to: z.string(),
-    relationType: z.string(),
-  }),
-]);
-type GraphLine = z.infer<typeof graphLine>;
 
 export const readServerMemory: ReadItems = async function* (files, context) {
   const repetitions = new Repetitions();
-  for (const { name, open } of files) {
-    for await (const line of readLines(open(), LINE_BYTES)) {
-      const place = { file: name, line: line.number };
-      if ("problem" in line) yield { ...place, problem: lineProblem(line.problem) };
-      else yield* itemsOf(place, line.text, repetitions, context);
-    }
+  for (const file of files) {
+    const json = await readWhole(file, MOST_MIB, { isDamageKept: true });
+    yield* noteItems({ name: file.name, root: ROOT, repetitions }, foundInJson(json, graphParts), context);
   }
 };
 
-function* itemsOf(
-  place: Place,
-  text: string,
-  repetitions: Repetitions,
-  context: ReadContext,
-): Generator<ImportItem> {
-  const read = graphLine.safeParse(jsonOf(text));
-  if (!read.success) {
-    const message = "This is not an entity or relation of server-memory, one JSON object per line.";
-    yield { ...place, problem: new HelmdeckError("invalid_input", message) };
+interface Kind {
+  /** The fields by which a part is known. */
+  readonly by: readonly string[];
+  readonly texts: readonly string[];
+  /** Fields with further parts. */
+  readonly lists: readonly string[];
+  /** Absent: only the further parts count. */
+  readonly read?: (fields: Fields, nesting: number) => readonly Finding[];
+}
+
+const ENTITY = { texts: ["type", "name", "entityType"], lists: ["observations"], read: entity } as const;
+const GRAPH = { texts: [], lists: ["entities", "relations"] } as const;
+const ANSWER = { texts: ["isError"], lists: ["structuredContent", "content"] } as const;
+
+/** What a text may contain; the first kind that fits counts. The last ones are what a tool's answer is wrapped in. */
+const KINDS: readonly Kind[] = [
+  { by: ["from", "to"], texts: ["type", "from", "to", "relationType"], lists: [], read: relation },
+  { by: ["observations"], ...ENTITY },
+  { by: ["name"], ...ENTITY },
+  { by: ["entities"], ...GRAPH },
+  { by: ["relations"], ...GRAPH },
+  { by: ["structuredContent"], ...ANSWER },
+  { by: ["content"], ...ANSWER },
+  { by: ["text"], texts: ["type", "text"], lists: [], read: answer },
+];
+
+const REFUSED = { refused: "This is not an entity or relation of server-memory." } as const;
+const UNKNOWN_FIELDS = { leftOut: "fields that a graph does not have" } as const;
+const EMPTY = { leftOut: "an empty observation" } as const;
+
+function* graphParts(value: unknown, nesting = MOST_NESTING): Generator<readonly Finding[]> {
+  if (Array.isArray(value) && nesting > 0) {
+    for (const one of value) yield* graphParts(one, nesting - 1);
     return;
   }
-  if (read.data.type === "entity" && read.data.observations.some(isBlank)) {
-    yield { ...place, leftOut: "an empty observation" };
-  }
-  for (const note of notesOf(read.data)) {
-    yield repetitions.has(note.key, note.value)
-      ? { ...place, leftOut: "a repetition" }
-      : noteItem(place, ROOT, note, context);
-  }
+  const given = fieldsOf(value);
+  const kind = KINDS.find(({ by }) => by.every((name) => given[name] !== undefined));
+  if (kind === undefined || nesting === 0) return yield [REFUSED];
+  const { texts, lists, read } = kind;
+  const isUnknown = ([name, said]: readonly [string, unknown]) =>
+    said !== null && !lists.includes(name) && !(texts.includes(name) && typeof said !== "object");
+  const others = Object.entries(given).some(isUnknown) ? [UNKNOWN_FIELDS] : [];
+  if (read !== undefined) return yield [...read(given, nesting - 1), ...others];
+  for (const name of lists) yield* graphParts(given[name] ?? [], nesting - 1);
+  yield others;
+}
+
+function answer({ text }: Fields, nesting: number): readonly Finding[] {
+  return [...jsonValues(textOf(text))].flatMap(({ value, isDamaged }) => [
+    ...[...graphParts(value ?? [], nesting)].flat(),
+    ...(isDamaged ? [REFUSED] : []),
+  ]);
+}
+
+function relation({ from, to, relationType }: Fields): readonly Finding[] {
+  const parts = [from, relationType, to].map(textOf).filter((part) => part !== "");
+  const key = keyOfParts([ROOT, ...parts.map((part) => slugOf(part))]);
+  const isWhole = textOf(from) !== "" && textOf(to) !== "";
+  return [isWhole ? { note: { key, value: parts.join(" ") } } : REFUSED];
 }
 
 /** Each value includes the entity's name: an observation alone does not say what it is about. */
-function notesOf(line: GraphLine): readonly Note[] {
-  if (line.type === "relation") {
-    const parts = [line.from, line.relationType, line.to];
-    return [{ key: keyOfParts([ROOT, ...parts.map((part) => slugOf(part))]), value: parts.join(" ") }];
-  }
-  const { name, entityType, observations } = line;
-  const kind = slugOf(entityType);
-  const about = { tags: kind === "" ? [] : [kind] };
-  const root = [ROOT, slugOf(name) || nameOfText(name)];
-  if (observations.length === 0)
-    return [{ ...about, key: keyOfParts(root), value: `${name}: ${entityType}` }];
-  const told = observations.filter((said) => !isBlank(said));
-  return told.map((said) => ({
-    ...about,
-    key: keyOfParts([...root, nameOfText(said)]),
-    value: `${name}: ${said}`,
-  }));
-}
-
-function isBlank(text: string): boolean {
-  return text.trim() === "";
+function entity({ name: named, entityType, observations }: Fields, nesting: number): readonly Finding[] {
+  const [name, kind] = [textOf(named), textOf(entityType)];
+  const list = [observations ?? []].flat();
+  // Some programs write an observation with its time.
+  const said = list.map((one) => textOf(fieldsOf(one).content ?? one));
+  const told = said.filter((text) => text.trim() !== "");
+  const noteOf = (key: string, text: string): Finding => ({
+    note: {
+      key: keyOfParts([ROOT, slugOf(name) || (name && nameOfText(name)), key]),
+      value: [name, text].filter((part) => part !== "").join(": "),
+      tags: [slugOf(kind)].filter((tag) => tag !== ""),
+    },
+  });
+  const others = list.filter((one, place) => said[place] === "" && typeof one === "object" && one !== null);
+  const isMore = list.some((one) => "content" in fieldsOf(one) && Object.keys(fieldsOf(one)).length > 1);
+  return [
+    ...(list.length === 0 && name + kind !== "" ? [noteOf("", kind)] : []),
+    ...told.map((text) => noteOf(nameOfText(text), text)),
+    ...(told.length + others.length < list.length ? [EMPTY] : []),
+    ...(isMore ? [UNKNOWN_FIELDS] : []),
+    ...others.flatMap((other) => [...graphParts(other, nesting)].flat()),
+  ];
 }

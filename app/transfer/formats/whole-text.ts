@@ -2,8 +2,12 @@
 import { HelmdeckError } from "../../../engine/errors.ts";
 import type { ImportFile } from "./format.ts";
 
-/** Throws `invalid_input` as soon as the limit is exceeded. */
-export async function readWhole({ name, open }: ImportFile, mostMib: number): Promise<string> {
+/** Throws `invalid_input` as soon as the limit is exceeded. A character that is cut off at the end does not matter. */
+export async function readWhole(
+  { name, open }: ImportFile,
+  mostMib: number,
+  { isDamageKept = false } = {},
+): Promise<string> {
   const parts: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const part of open()) {
@@ -16,7 +20,7 @@ export async function readWhole({ name, open }: ImportFile, mostMib: number): Pr
     }
     parts.push(Buffer.from(part));
   }
-  const text = decoded(Buffer.concat(parts));
+  const text = decoded(Buffer.concat(parts), !isDamageKept);
   // UTF-16 without a byte order mark is valid UTF-8 with NUL characters.
   if (text === undefined || text.includes("\0")) {
     throw new HelmdeckError("invalid_input", `${name} is not UTF-8 text. Convert it to UTF-8 first.`);
@@ -24,9 +28,9 @@ export async function readWhole({ name, open }: ImportFile, mostMib: number): Pr
   return text;
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+function decoded(bytes: Uint8Array, fatal: boolean): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal }).decode(bytes, { stream: true });
   } catch {
     return undefined;
   }

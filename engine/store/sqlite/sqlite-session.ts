@@ -149,8 +149,8 @@ export class SqliteSession {
     if (synchronous === SYNCHRONOUS_FULL) return;
     throw new HelmdeckError(
       "internal",
-      `SQLite would not sync writes to ${this.path} (synchronous is ${String(synchronous)}), so nothing was written.`,
-      { details: { path: this.path } },
+      `SQLite would not sync writes to ${this.path} (synchronous is ${String(synchronous)}).`,
+      { details: { path: this.path }, unchanged: "Nothing was written." },
     );
   }
 }

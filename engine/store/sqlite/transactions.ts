@@ -144,8 +144,8 @@ export class WriteTransactions {
 function readOnly(path: string): HelmdeckError {
   return new HelmdeckError(
     "store_readonly",
-    `The memory database ${path} is open read-only, because it or its folder is not writable. Nothing was written; ` +
-      "make both writable for this account.",
-    { details: { path } },
+    `The memory database ${path} is open read-only, because it or its folder is not writable. ` +
+      "Make both writable for this account.",
+    { details: { path }, unchanged: "Nothing was written." },
   );
 }
