@@ -140,11 +140,13 @@ export class ImportTally {
   readonly #leftOut: Map<string, number>;
   readonly #places: LeftOutPlace[] = [];
   readonly #isOneFile: boolean;
+  readonly #isOfRows: boolean;
   readonly #isOneOfLines: boolean;
 
   constructor({ files, format, leftOut = [] }: Tallied) {
     this.#leftOut = new Map(leftOut.map((name) => [name, 1]));
     this.#isOneFile = files.length === 1;
+    this.#isOfRows = format === "helmdeck";
     this.#isOneOfLines = this.#isOneFile && format === "jsonl";
   }
 
@@ -192,10 +194,10 @@ export class ImportTally {
     this.counts.lines = this.#isOneFile ? line : this.counts.lines + 1;
   }
 
-  /** `place`: in the file, unless it is about a fact that the file holds. */
+  /** `place`: in the file, unless it is about a fact that the file holds, or a row of a database. */
   leaveOut(what: string, place?: Place): void {
     this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
-    if (place === undefined || this.#places.length >= MOST_KEPT) return;
+    if (place === undefined || this.#isOfRows || this.#places.length >= MOST_KEPT) return;
     const { file, line, to } = place;
     this.#places.push({ file, line, ...defined({ to }), what });
   }
