@@ -38,9 +38,8 @@ export async function forget(
   };
   const scope = input.scope.trim();
   const restored = await restoreReplaced(context, filter, dryRun);
-  const counted = dryRun
-    ? await countCovered(context, filter)
-    : await context.store.deleteWhere(filter).catch(partlyRestored(restored));
+  const erase = () => context.store.deleteWhere(filter).catch(partlyRestored(restored));
+  const counted = dryRun ? await countCovered(context, filter) : await erase();
   const { former = 0, erased, newer } = counted;
   const deleted = counted.deleted + (dryRun ? 0 : restored);
   const others = { ...(former > 0 && { former }), ...(restored > 0 && { restored }) };
