@@ -6,9 +6,11 @@
  * travel in the package that brings the files.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { HelmdeckError } from "../engine/errors.ts";
 import {
   deadEndOf,
@@ -79,7 +81,7 @@ export type ModelCheck =
 export type FoundModel = ModelCheck & { readonly folder: string };
 
 /**
- * Looks into the state folder, then for the package beside this program, by names and sizes. A damaged one is not passed over:
+ * Looks into the state folder, then beside this program, by names and sizes. A damaged one is not passed over:
  * somebody has to know.
  */
 export async function findModel(
@@ -204,8 +206,11 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The package's folder, if it is installed where this program would find a dependency. */
+/** The folder that the build made beside this program, as in a clone, or the package where it would find a dependency. */
 function packageBeside(): string | undefined {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const built = join(basename(here) === "chunks" ? dirname(here) : here, "model");
+  if (existsSync(join(built, MODEL_FILES[0].name))) return built;
   try {
     return dirname(createRequire(import.meta.url).resolve(`${MODEL_PACKAGE}/package.json`));
   } catch {

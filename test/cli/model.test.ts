@@ -1,9 +1,10 @@
 /** `model`: installs the built-in model from a folder, finds a changed byte, and deletes it; without npm and without a memory. */
-import { appendFileSync, existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { modelFolderIn } from "../../model/artefact.ts";
 import { gatherModel } from "../model/gathered.ts";
+import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
 
 let source: InProcessHome;
@@ -25,6 +26,22 @@ afterAll(() => source.remove());
 const run = (...args: readonly string[]) =>
   home.run(["model", ...args], { env: { OPENCLAW_STATE_DIR: state } });
 const json = async (...args: readonly string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+test("beside the program, as a clone's build has it, is used from there", async () => {
+  const clone = mkdtempSync(`${dirname(BUNDLED_COMMAND)}-`);
+  cpSync(dirname(BUNDLED_COMMAND), clone, { recursive: true });
+  const folder = await gatherModel(join(clone, "model"));
+  const there = new CommandHome(join(clone, basename(BUNDLED_COMMAND)));
+  onTestFinished(() => there.remove());
+  const told = async (...args: readonly string[]) =>
+    JSON.parse((await there.run([...args, "--json"])).stdout);
+  expect(await told("model", "status")).toMatchObject({ installed: true, folder });
+  await there.run(["store", "deploy", "We always deploy via Konflux"]);
+  await there.run(["embed"]);
+  expect(await told("search", "how do we ship to production")).toMatchObject({ mode: "hybrid" });
+  expect((await there.run(["status"])).stdout).not.toContain("not installed");
+  expect(existsSync(modelFolderIn(there.stateFolder))).toBe(false);
+});
 
 describe("model install", () => {
   test("copies the files, says so, and changes nothing the second time", async () => {
