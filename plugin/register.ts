@@ -81,10 +81,9 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   for (const [name, make] of Object.entries(AGENT_TOOLS)) {
     api.registerTool((context) => make(parts, context), { name });
   }
-  const warnings = () => [
-    ...hostWarnings(tellsOrigins(api)),
-    ...unaskedWarnings({ plugin: config, config: hostConfig(), version: versionOf(api) }),
-  ];
+  const ownWarnings = () =>
+    unaskedWarnings({ plugin: config, config: hostConfig(), version: versionOf(api) });
+  const warnings = () => [...hostWarnings(tellsOrigins(api)), ...ownWarnings()];
   for (const name of Object.keys(CHAT_COMMANDS) as readonly ChatCommand[]) {
     api.registerCommand(makeSlashCommand(name, { ...parts, warnings }));
   }
@@ -97,7 +96,8 @@ export function register(api: HostApi, startMemory: StartMemory): void {
   });
   const hostFindings = () => findingsOf(api, config, hostConfig());
   if (config.pages) registerPagesTab(api, { access, config, hostConfig, hostFindings, receipts });
-  registerCli(api, { config, hostConfig, hostFindings, warnings });
+  // A command would load the host's whole runtime to ask whether the host tells origins: that takes longer than the command. Doctor asks.
+  registerCli(api, { config, hostConfig, hostFindings, warnings: ownWarnings });
 }
 
 /** Doctor's findings about the host. */

@@ -1,7 +1,9 @@
+import { Command } from "commander";
 import { describe, expect, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
 import { AGENT_TOOLS } from "../../plugin/agent-tools.ts";
 import type { HostApi, Service, ServiceContext } from "../../plugin/openclaw-api.ts";
+import type { CliParts } from "../../plugin/openclaw-commands.ts";
 import { register, type StartMemory } from "../../plugin/register.ts";
 import { CHAT_COMMANDS } from "../../plugin/tool-names.ts";
 import { GROUP_CONTEXT, MAIN, MAIN_CONTEXT, recordingLogger } from "./fake-host.ts";
@@ -299,6 +301,24 @@ describe("the tab with the pages", () => {
     expect(registered).not.toHaveProperty("registerHttpRoute");
     expect(registered.registerCli).toHaveLength(1);
   });
+});
+
+test("`openclaw helmdeck status` does not make the host load its whole runtime", async () => {
+  vi.doMock("../../plugin/openclaw-commands.ts", () => ({
+    runHelmdeck: async (_: unknown, { hostWarnings }: CliParts) => hostWarnings().length,
+  }));
+  const { api, registered } = recordingApi({});
+  const asked = new Set<PropertyKey>();
+  const seen: ProxyHandler<HostApi["runtime"]> = {
+    get: (runtime, name) => asked.add(name) && Reflect.get(runtime, name),
+  };
+  const runtime = new Proxy(api.runtime, seen);
+  register(Object.assign(Object.create(api), { runtime }), startCounting(fakeMemory()).start);
+  const [[declare]] = registered.registerCli as [[(context: object) => void]];
+  const program = new Command().enablePositionalOptions();
+  declare({ program });
+  await program.parseAsync(["helmdeck", "status"], { from: "user" });
+  expect(asked.has("agent")).toBe(false);
 });
 
 test("the gateway's status shows the failure but no secret", async () => {
