@@ -42,7 +42,11 @@ export async function forget(
   const counted = dryRun ? await countCovered(context, filter) : await erase();
   const { former = 0, erased, newer } = counted;
   const deleted = counted.deleted + (dryRun ? 0 : restored);
-  const others = { ...(former > 0 && { former }), ...(restored > 0 && { restored }) };
+  const others = {
+    ...(former > 0 && { former }),
+    ...(restored > 0 && { restored }),
+    ...(scope === "everything" && !dryRun && { nameStays: true as const }),
+  };
   const forgotten = { scope, deleted, dryRun, ...defined({ revision, newer }) };
   if (deleted + former > 0) return { ...forgotten, erased, ...others };
   if (newer !== undefined) return { ...forgotten, erased: "nothing" };

@@ -349,6 +349,8 @@ export interface Forgotten {
    * bytes. `pending`: gone from every answer, but a reader delays the overwriting of old bytes.
    */
   readonly erased: Erasure["erased"] | "nothing";
+  /** Of everything: the database names this memory's subject until its next clean-up. Otherwise absent. */
+  readonly nameStays?: true;
   /** Present when the scope matched nothing: at most three similar keys of this subject's facts. */
   readonly near?: readonly string[];
   /** Of a dry run: as `upTo` of the forget that was confirmed. Absent when the source has none. */

@@ -5,6 +5,7 @@ import {
   forgetNotes,
   forgetPreview,
   goesBack,
+  nameStaysText,
   newerText,
   similarKeysText,
 } from "../app/presenters/forget-texts.ts";
@@ -166,6 +167,7 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
       ...(restored > 0 ? [goesBack(restored, dryRun)] : []),
       ...(newer === undefined ? [] : [newer]),
       ...(erased === "pending" ? [pending] : []),
+      ...[nameStaysText(forgotten)].filter((text) => text !== undefined),
     ],
   };
 }

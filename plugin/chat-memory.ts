@@ -8,6 +8,7 @@ import {
   entries,
   forgetPreview,
   lineOf,
+  nameStaysText,
   newerText,
   similarKeysText,
 } from "../app/presenters/forget-texts.ts";
@@ -186,6 +187,7 @@ function forgottenText(forgotten: Forgotten, inNotes: NotesCount | undefined): s
   return [
     `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
     ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
+    nameStaysText(forgotten),
     inNotes && alsoInNotes(inNotes),
     newerText(forgotten),
   ]

@@ -10,7 +10,13 @@ import type {
   PinInput,
   StoredFact,
 } from "../app/memory.ts";
-import { alsoInNotes, forgetPreview, newerText, similarKeysText } from "../app/presenters/forget-texts.ts";
+import {
+  alsoInNotes,
+  forgetPreview,
+  nameStaysText,
+  newerText,
+  similarKeysText,
+} from "../app/presenters/forget-texts.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
 import type { NotesCount } from "../app/traces/find-traces.ts";
 import { type JsonSchema, requireArguments } from "../app/wire/arguments.ts";
@@ -108,7 +114,7 @@ function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes?
   const isDone = deleted + former > 0;
   const counted = isDone ? inNotes : undefined;
   const story = isDone ? forgetStory(forgotten) : missStory(forgotten);
-  const parts = [story, newerText(forgotten), counted && alsoInNotes(counted)];
+  const parts = [story, nameStaysText(forgotten), newerText(forgotten), counted && alsoInNotes(counted)];
   // The quotation comes last: what followed it could be taken for stored text, and stored text for ours.
   const told = [parts.filter((part) => part !== undefined).join(" "), ...quoted(isDone ? preview : [])].join(
     "\n",

@@ -20,6 +20,10 @@ const forgetReplySchema = z.object({
       "nothing: no entry was deleted, because the scope matched none or it was a dry run. pending: gone from every answer, but" +
         " the database still holds old, encrypted bytes until its readers finish or its server cleans up.",
     ),
+  name_stays: z
+    .literal(true)
+    .optional()
+    .describe("Of everything: the database names this memory until its next clean-up, some minutes later."),
   restored: z
     .int()
     .min(1)

@@ -133,6 +133,12 @@ export function newerText({ newer }: Pick<Forgotten, "newer">): string | undefin
   return `${stay} stored or changed after the preview (${named}${more}).`;
 }
 
+/** After everything was forgotten; undefined otherwise. */
+export function nameStaysText({ nameStays }: Pick<Forgotten, "nameStays">): string | undefined {
+  if (nameStays === undefined) return undefined;
+  return "The database still has the name of this memory, without a key or a value, until its next clean-up: some minutes, while a gateway or a server runs.";
+}
+
 /** After a forget that only counted notes; undefined when none holds it. `program`: whose command shows them. */
 export function alsoInNotes(
   { count, isComplete }: NotesCount,

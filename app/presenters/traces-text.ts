@@ -5,7 +5,7 @@ import type { Forgotten } from "../memory.ts";
 import type { Trace, Traces } from "../traces/find-traces.ts";
 import type { Place, ReadNote } from "../traces/take-out.ts";
 import type { TraceKind } from "../traces/walk.ts";
-import { entries } from "./forget-texts.ts";
+import { entries, nameStaysText } from "./forget-texts.ts";
 import { counted, firstWords, isCopyable, localMinute, shellWord } from "./words.ts";
 
 const SHOWN_UNREAD = 20;
@@ -35,7 +35,7 @@ export interface Receipt {
   /** Whose memory. */
   readonly caller: string;
   /** Absent when nothing was forgotten: a look alone. */
-  readonly forgotten?: Pick<Forgotten, "scope" | "deleted" | "former" | "erased">;
+  readonly forgotten?: Pick<Forgotten, "scope" | "deleted" | "former" | "erased" | "nameStays">;
   readonly takenOut: readonly { readonly path: string; readonly lines: number }[];
   readonly remaining: Traces;
   /** Keys of other facts of the same memory. */
@@ -242,7 +242,11 @@ function erasedLines({ forgotten, caller }: Receipt): readonly string[] {
   if (forgotten === undefined) return [];
   const { scope, deleted, former, erased } = forgotten;
   const when = erased === "pending" ? "; the database overwrites the encrypted bytes a little later" : "";
-  return [`Erased: ${entries(deleted, former)} of ${harmlessLine(caller)}: ${harmlessLine(scope)}${when}`];
+  const name = nameStaysText(forgotten);
+  return [
+    `Erased: ${entries(deleted, former)} of ${harmlessLine(caller)}: ${harmlessLine(scope)}${when}`,
+    ...(name === undefined ? [] : [name]),
+  ];
 }
 
 function remainingLines({ remaining, inMemory, searched }: Receipt): readonly string[] {

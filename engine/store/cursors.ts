@@ -35,6 +35,8 @@ function notACursor(): HelmdeckError {
  * `prunes` rounds.
  */
 export interface History {
+  /** Cursors from before it are of an earlier history, which was dropped with its subject's name. Default 0. */
+  readonly born?: number;
   readonly lastSeq: number;
   readonly prunedThrough: number;
   readonly prunes: number;
@@ -82,7 +84,7 @@ export function resumeFrom(history: History, since: number): number | undefined 
   if (!Number.isSafeInteger(since) || since < 0) return undefined;
   const seq = seqOfCursor(since);
   const round = Math.floor(since / SEQ_SPAN);
-  if (seq > history.lastSeq) return undefined;
+  if (seq > history.lastSeq || (seq > 0 && seq < (history.born ?? 0))) return undefined;
   const samePruning = round === history.prunes % ROUND_SPAN;
   return samePruning || seq >= history.prunedThrough ? seq : undefined;
 }

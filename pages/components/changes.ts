@@ -1,6 +1,6 @@
 /** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
-import { alsoInNotes } from "../../app/presenters/forget-texts.ts";
+import { alsoInNotes, nameStaysText } from "../../app/presenters/forget-texts.ts";
 import { keepArguments } from "../../app/presenters/tidy-text.ts";
 import { isCopyable, shellWord } from "../../app/presenters/words.ts";
 import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
@@ -169,6 +169,7 @@ const DONE = {
   forgotten: "Forgotten, and erased from the database.",
   pending:
     "Forgotten: no answer shows it any more. The encrypted bytes are erased from the database file shortly.",
+  everything: `Forgotten: no answer shows anything any more. ${nameStaysText({ nameStays: true })}`,
   deleted: "Forgotten: helmdeck deleted it. Its database may keep the encrypted bytes for a while.",
   nothing: "There was nothing left to forget.",
 };

@@ -103,8 +103,9 @@ function withNewer({ links }: PageContext, { deleted, former, erased }: Forgotte
   return { title, section: "facts", body };
 }
 
-function doneWith({ erased, deleted, former = 0 }: Forgotten): Done {
+function doneWith({ erased, deleted, former = 0, nameStays }: Forgotten): Done {
   if (deleted + former === 0) return "nothing";
+  if (nameStays) return "everything";
   if (erased === "pending") return "pending";
   return erased === "complete" ? "forgotten" : "deleted";
 }

@@ -214,6 +214,27 @@ export function describeFeed(open: OpenRig): void {
     );
 
     test(
+      "starts over for a subject whose name was dropped after its last entry, whatever was stored since",
+      withRig(open, async ({ store }) => {
+        await store.put(fact("a", "1"));
+        const late = (await changesSince(store, 0)).cursor;
+        await store.deleteWhere({ namespace: ANA, includeSessions: true });
+        expect((await changesSince(store, late)).removed).toHaveLength(1);
+        await store.deleteExpired();
+        const { cursor } = await changesSince(store, 0);
+        for (const keys of [[], ["b"], ["b", "c"]]) {
+          for (const key of keys.slice(-1)) await store.put(fact(key, "1"));
+          expect(await store.changes({ namespace: ANA, since: late })).toEqual({ kind: "start_over" });
+          const shown = [...(await follow(store, cursor, 1)).values()].map((entry) => entry.key);
+          expect(shown).toEqual(keys);
+        }
+        const last = (await changesSince(store, 0)).cursor;
+        await store.delete(refTo("b"));
+        expect((await changesSince(store, last)).removed).toHaveLength(1);
+      }),
+    );
+
+    test(
       "continues for a reader that missed no removal",
       withRig(
         open,

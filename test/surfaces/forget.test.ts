@@ -90,6 +90,17 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
     expect(await left()).toEqual(["deploy"]);
   });
 
+  test.each(["everything", "key:deploy"])(
+    "says after %s whether the name of the memory remains",
+    async (scope) => {
+      await stored("deploy");
+      const outcome = await forget(scope);
+      expectForgotten(outcome);
+      const remains = scope === "everything";
+      expect(/name_?stays|name of this memory/i.test(JSON.stringify(outcome))).toBe(remains);
+    },
+  );
+
   test.each(["tools", "tool:exec"])(
     "forgets records by %s, but no pack's records and no fact of that name",
     async (scope) => {

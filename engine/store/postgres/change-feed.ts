@@ -37,7 +37,7 @@ export async function readFeed(
   const page = { sql: "ORDER BY seq LIMIT ?", values: [limit + 1] };
   const meant = { sql: `${sql} AND seq > ?`, values: [...values, since] };
   const subject = readSubject(connection, ownerOf(query.namespace));
-  const [{ newestSeq, prunedThrough, prunes }, upserts, removals, [last], [found]] = await Promise.all([
+  const [{ born, newestSeq, prunedThrough, prunes }, upserts, removals, [last], [found]] = await Promise.all([
     subject,
     selectEntries(connection, ALL_COLUMNS, meant, page),
     connection.query(`SELECT seq, id FROM removals WHERE ${meant.sql} ${page.sql}`, [
@@ -55,7 +55,7 @@ export async function readFeed(
   ]);
   const rows = [...upserts, ...removals].sort((a, b) => Number(a.seq) - Number(b.seq));
   return {
-    history: { lastSeq: newestSeq, prunedThrough, prunes },
+    history: { born, lastSeq: newestSeq, prunedThrough, prunes },
     lastNumber: Number(last?.last_value),
     rows: rows.slice(0, limit),
     more: rows.length > limit,

@@ -245,10 +245,10 @@ async function settle(connection: Connection, owner: string, newestSeq: number):
   connection.as(owner as Namespace);
   void connection.query("DELETE FROM removals WHERE owner = ?", [name]);
   await connection.query(
-    `INSERT INTO subjects AS known (owner, newest_seq, pruned_through, prunes, entries, bytes)
-     SELECT ?, ?, ?, 1, count(*), coalesce(sum(length(sealed)), 0)
+    `INSERT INTO subjects AS known (owner, born, newest_seq, pruned_through, prunes, entries, bytes)
+     SELECT ?, 0, ?, ?, 1, count(*), coalesce(sum(length(sealed)), 0)
        + (SELECT coalesce(sum(length(sealed)), 0) FROM history WHERE owner = ?) FROM entries WHERE owner = ?
-     ON CONFLICT (owner) DO UPDATE SET newest_seq = EXCLUDED.newest_seq, pruned_through = EXCLUDED.pruned_through,
+     ON CONFLICT (owner) DO UPDATE SET born = 0, newest_seq = EXCLUDED.newest_seq, pruned_through = EXCLUDED.pruned_through,
        prunes = known.prunes + 1, removals = 0, entries = EXCLUDED.entries, bytes = EXCLUDED.bytes`,
     [name, newestSeq, newestSeq, name, name],
   );

@@ -55,7 +55,7 @@ import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./postgres-vectors.ts";
 import { textOf } from "./sql.ts";
 import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
-import { readSubject } from "./subjects.ts";
+import { LAST_NUMBER, readSubject } from "./subjects.ts";
 
 export interface PostgresReaderParts {
   readonly database: Database;
@@ -146,8 +146,11 @@ export class PostgresReader implements MemoryReader {
   /** A subject's sessions always count. */
   async revision(namespace: Namespace): Promise<Revision> {
     const owner = ownerOf(namespace);
-    const { newestSeq } = await this.reading(namespace, (connection) => readSubject(connection, owner));
-    return newestSeq;
+    return this.reading(namespace, async (connection) => {
+      const { newestSeq } = await readSubject(connection, owner);
+      if (newestSeq > 0) return newestSeq;
+      return Number((await connection.query(LAST_NUMBER))[0]?.last); // it may have had entries, and must not fall
+    });
   }
 
   async namespaces(): Promise<readonly NamespaceCount[]> {

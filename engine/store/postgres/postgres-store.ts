@@ -47,7 +47,7 @@ import {
   writeVectors,
 } from "./postgres-vectors.ts";
 import { readNewer, removeEntries } from "./removals.ts";
-import { sweepExpired } from "./sweep.ts";
+import { dropNames, sweepExpired } from "./sweep.ts";
 import { type WriteOptions, WriteTransactions } from "./transactions.ts";
 import type { Writing } from "./writing.ts";
 
@@ -174,11 +174,11 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
   async deleteExpired(): Promise<Erasure> {
     await this.#transactions.look();
     this.database.requireOpen();
+    const { readingAll } = this.#changing;
+    await dropNames(this.#transactions, readingAll);
     const until = this.clock.deletableUntil;
     if (until === undefined) return { deleted: 0, erased: "complete" };
-    const deleted = await sweepExpired(this.#putting, this.#transactions, until, (work) =>
-      this.readingAll(work),
-    );
+    const deleted = await sweepExpired(this.#putting, this.#transactions, until, readingAll);
     return { deleted, erased: deleted === 0 ? "complete" : "pending" };
   }
 

@@ -128,6 +128,14 @@ export const MIGRATIONS: readonly Migration[] = [
     ${OWNED.map(wallAround).join("\n")}
     `,
   },
+  {
+    oldestWriter: 1,
+    sql: `
+    -- A subject without entries loses its row, and with it its name: cursors from before this number are of a row that it had before.
+    ALTER TABLE subjects ADD COLUMN born bigint NOT NULL DEFAULT 0;
+    ALTER TABLE subjects ALTER COLUMN born SET DEFAULT nextval('change_numbers');
+    `,
+  },
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

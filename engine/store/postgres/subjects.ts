@@ -7,6 +7,8 @@ import { bytesOf } from "./sql.ts";
 /** As the transaction will leave it. */
 export interface Subject {
   readonly owner: Namespace;
+  /** The newest change number when this row was made: its subject may have had one before. */
+  readonly born: number;
   newestSeq: number;
   prunedThrough: number;
   prunes: number;
@@ -18,6 +20,11 @@ export interface Subject {
 }
 
 const COLUMNS = "newest_seq, pruned_through, prunes, removals, entries, bytes";
+const ALL_COLUMNS = `born, ${COLUMNS}`;
+
+/** Of any subject. */
+export const LAST_NUMBER =
+  "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM change_numbers";
 
 /** Nobody else writes for this subject until the transaction ends. */
 export async function lockSubject(
@@ -26,16 +33,21 @@ export async function lockSubject(
 ): Promise<{ readonly subject: Subject; readonly isNew: boolean }> {
   const name = bytesOf(owner);
   const lock = () =>
-    connection.as(owner).query(`SELECT ${COLUMNS} FROM subjects WHERE owner = ? FOR UPDATE`, [name]);
+    connection.as(owner).query(`SELECT ${ALL_COLUMNS} FROM subjects WHERE owner = ? FOR UPDATE`, [name]);
   const [known] = await lock();
   if (known !== undefined) return { subject: subjectOf(owner, known), isNew: false };
-  await connection.as(owner).query("INSERT INTO subjects (owner) VALUES (?) ON CONFLICT DO NOTHING", [name]);
+  await connection
+    .as(owner)
+    .query(
+      `INSERT INTO subjects (owner, born, newest_seq) SELECT ?, last, last FROM (${LAST_NUMBER}) AS numbers ON CONFLICT DO NOTHING`,
+      [name],
+    );
   return { subject: subjectOf(owner, (await lock())[0]), isNew: true };
 }
 
 /** The current row; a missing row counts as an empty one. */
 export async function readSubject(connection: Connection, owner: Namespace): Promise<Subject> {
-  const sql = `SELECT ${COLUMNS} FROM subjects WHERE owner = ?`;
+  const sql = `SELECT ${ALL_COLUMNS} FROM subjects WHERE owner = ?`;
   return subjectOf(owner, (await connection.as(owner).query(sql, [bytesOf(owner)]))[0]);
 }
 
@@ -51,6 +63,7 @@ export function saveSubject(connection: Connection, subject: Subject): void {
 function subjectOf(owner: Namespace, row: StoredRow | undefined): Subject {
   return {
     owner,
+    born: Number(row?.born ?? 0),
     newestSeq: Number(row?.newest_seq ?? 0),
     prunedThrough: Number(row?.pruned_through ?? 0),
     prunes: Number(row?.prunes ?? 0),

@@ -1,5 +1,5 @@
 /**
- * Deletes expired entries, subject by subject.
+ * Deletes expired entries and the names of empty subjects, subject by subject.
  *
  * The attacker can write the database and has no key. An expiry is a clear column, so each row must authenticate before it is
  * trusted: a row that does not is kept, and doctor reports it.
@@ -22,6 +22,24 @@ import type { Writing } from "./writing.ts";
 const ROWS_AT_ONCE = 500;
 
 type ReadingAll = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>;
+
+/** Of subjects without entries, a while after their last one. Readers who saw more start over. */
+export async function dropNames(transactions: WriteTransactions, readingAll: ReadingAll): Promise<void> {
+  const empty = "SELECT owner FROM subjects WHERE entries = 0 ORDER BY owner";
+  for (const row of await readingAll((connection) => connection.query(empty))) {
+    const owner = textOf(row.owner) as Namespace; // always written as a namespace
+    const dropping = transactions.write(
+      [owner],
+      async (writing) => {
+        if (writing.of(owner).entries > 0) return;
+        void writing.connection.query("DELETE FROM removals WHERE owner = ?", [row.owner ?? null]);
+        await writing.connection.query("DELETE FROM subjects WHERE owner = ?", [row.owner ?? null]);
+      },
+      { numbers: 0 },
+    );
+    await dropping.catch(asNothing);
+  }
+}
 
 /** Returns their number. Leaves a subject for whom somebody else writes to the next sweep. */
 export async function sweepExpired(

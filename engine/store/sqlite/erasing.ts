@@ -21,7 +21,7 @@ import type { DiskSpace } from "./disk-space.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
 import { CoveredRun } from "./former-rows.ts";
 import type { GuardedCalls } from "./guarded-calls.ts";
-import { noteRemoval, removeRows } from "./removals.ts";
+import { dropNames, noteRemoval, removeRows } from "./removals.ts";
 import { inSlices } from "./slices.ts";
 import type { SqliteRow } from "./sqlite-driver.ts";
 import { isFull } from "./sqlite-errors.ts";
@@ -200,8 +200,9 @@ export class Eraser {
         noteRemoval(this.#parts, row, writing.nextSeq());
         session.statement("DELETE FROM entries WHERE seq = ?").run(row.seq ?? null);
       };
+      const isNameless = run.deleted === 0 && dropNames(session); // before this sweep's own removals
       const isDone = run.slice(() => !isOver(), clock.deletableUntil ?? NEVER, remove);
-      return isDone ? this.#announced(run.deleted > 0, writing) : undefined;
+      return isDone ? this.#announced(run.deleted > 0 || isNameless, writing) : undefined;
     });
     return swept && this.#checkpointed({ live: run.deleted, ...swept });
   }

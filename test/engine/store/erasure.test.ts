@@ -1,6 +1,7 @@
 /** The file no longer contains the bytes of deleted data, or the answer says that it still does. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { namespaceOf } from "../../../engine/store/namespace.ts";
 import { openSqliteStore } from "../../../engine/store/sqlite/open-sqlite.ts";
 import { ANA, fact, HOUR_MS, KEPT_EXPIRED_MS, letPass, refTo } from "../../contract/rig.ts";
 import { childPath, spawnChild } from "./processes.ts";
@@ -80,6 +81,27 @@ describe.each(DRIVERS)("with $name,", (driver) => {
       expect(await rig.store.inspect()).toMatchObject({ entries: 1, expired: 0 });
       expect(await found(rig, needles)).toEqual([]);
     }));
+
+  test.each([1_000, 1])(
+    "the name of a forgotten subject goes with the next sweep, %i erased at once",
+    (eraseAtOnce) =>
+      using(openSqliteRig(driver, { eraseAtOnce }), async (rig) => {
+        const session = namespaceOf("mallory", "session-1");
+        const theirs = [namespaceOf("mallory"), session].map((namespace) => fact("k", "v", { namespace }));
+        await rig.store.putMany([
+          ...theirs,
+          ...theirs.map((one) => ({ ...one, key: "l" })),
+          fact("stays", "here"),
+        ]);
+        await rig.store.deleteWhere({ namespace: namespaceOf("mallory"), includeSessions: true });
+        await rig.store.delete(refTo("none"));
+        const name = [{ name: "the name", bytes: Buffer.from("mallory") }];
+        expect(await found(rig, name)).not.toEqual([]);
+        await rig.store.deleteExpired();
+        expect(await found(rig, name)).toEqual([]);
+        expect(await rig.store.get(refTo("stays"))).toBeDefined();
+      }),
+  );
 
   test("an active reader makes the erasure pending; the next sweep completes it", () =>
     using(openSqliteRig(driver), async (rig) => {

@@ -92,6 +92,27 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
       expect(await reader.changes({ namespace: ANA, since })).toMatchObject({ upserts: [{ key: "a" }] });
     }));
 
+  // verifies P-postgres-feed
+  test("drops the name of a subject without entries with a sweep, and readers who missed that start over", () =>
+    withRig(async ({ store, openReader, schema }) => {
+      const tables = ["subjects", "removals", "entries", "history", "vectors"];
+      const named = `SELECT ${tables.map((name) => `(SELECT count(*)::int FROM ${schema}.${name} WHERE owner = '${ANA}') AS ${name}`).join()}`;
+      await store.putMany([fact("a", "1"), fact("b", "1", { namespace: BEN })]);
+      const [late, prompt, ben] = await Promise.all(
+        [ANA, ANA, BEN].map(async (namespace) => new Replica(await openReader(), namespace)),
+      );
+      for (const replica of [late, prompt, ben]) await replica?.catchUp();
+      await store.deleteWhere({ namespace: ANA, includeSessions: true });
+      expect(await server.query(named)).toMatchObject([{ subjects: 1, removals: 1 }]);
+      await prompt?.catchUp();
+      await store.deleteExpired();
+      expect(await server.query(named)).toEqual([Object.fromEntries(tables.map((name) => [name, 0]))]);
+      await store.put(fact("c", "1"));
+      for (const replica of [late, prompt, ben]) await replica?.catchUp();
+      expect([late, prompt, ben].map((replica) => replica?.shown())).toEqual([["c=1"], ["c=1"], ["b=1"]]);
+      expect(ben?.startedOver).toBe(0);
+    }));
+
   test("writers of two subjects do not wait for each other", () =>
     withRig(async ({ store, openAgain, schema }) => {
       const other = await openAgain();

@@ -207,7 +207,11 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
     test("that older programs would damage refuses their writes, with one message", () =>
       withRows(async ({ schema, store, openAgain, options }) => {
         const changing = await openPostgresStoreToChangeKey(options);
-        await prepare(schema, "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0", 2);
+        await prepare(
+          schema,
+          "ALTER TABLE entries ADD COLUMN more integer NOT NULL DEFAULT 0",
+          MIGRATIONS.length + 1,
+        );
         const refusal = { code: "store_newer", message: expect.stringContaining("Upgrade this program") };
         await expect(changing.beginKeyChange(OTHER_KEY)).rejects.toMatchObject(refusal);
         await expect(changing.reseal()).rejects.toMatchObject(refusal);
