@@ -1,21 +1,17 @@
 /** The resource helmdeck://here/{project}/recall: a dev loop's questions to a server, only for the caller and the project. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Memory, memoryFrom } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { recallRequestIn } from "../../server/mcp/resources.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
+import { mcpClientOf } from "./fixtures/mcp-client.ts";
 import { testServerContext } from "./fixtures/mcp-context.ts";
 
 async function connect(memory: Memory, subject: string): Promise<Client> {
   const service = makeMcpService(testServerContext({ memory }));
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const server = createMcpServer(service, { subject, authenticated: true, scopes: [] });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  const client = await mcpClientOf(service, subject);
   onTestFinished(async () => {
     await client.close();
     service.watch.close();

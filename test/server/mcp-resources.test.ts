@@ -1,14 +1,12 @@
 /** The resources of an MCP caller: whose memory they show, and that a change is reported whoever made it. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Memory, memoryFrom } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { type McpService, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { mcpClientOf, newClient } from "./fixtures/mcp-client.ts";
 import { packThat, testServerContext } from "./fixtures/mcp-context.ts";
 
 const MEMORY = "helmdeck://my-memory";
@@ -31,19 +29,17 @@ class Ticks {
 
 /** A client that records the updates that it gets. */
 class Listener {
-  readonly client = new Client({ name: "test", version: "1.0.0" });
+  readonly client = newClient();
   readonly told: string[] = [];
 
   static async connect(service: McpService, subject: string): Promise<Listener> {
     const listener = new Listener();
     const { client, told } = listener;
-    const server = createMcpServer(service, { subject, authenticated: true, scopes: [] });
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
     client.setNotificationHandler(
       ResourceUpdatedNotificationSchema,
       ({ params }) => void told.push(params.uri),
     );
-    await Promise.all([server.connect(ours), client.connect(theirs)]);
+    await mcpClientOf(service, subject, client);
     onTestFinished(() => client.close());
     return listener;
   }

@@ -3,8 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
@@ -13,30 +12,33 @@ import type { Pack } from "../../packs/engine/pack-contract.ts";
 import { openLocalSessions } from "../../packs/local/local-sessions.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
 import { type McpServiceOptions, makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { packThat, SlowPack, SlowPipeline, testServerContext } from "./fixtures/mcp-context.ts";
-
-const ADA = { subject: "ada", authenticated: true, scopes: [] };
-const BOB = { subject: "bob", authenticated: true, scopes: [] };
+import { mcpClientOf } from "./fixtures/mcp-client.ts";
+import {
+  packThat,
+  SlowPack,
+  SlowPipeline,
+  type TestServerContextParts,
+  testServerContext,
+} from "./fixtures/mcp-context.ts";
 
 async function connect(
   serverContext: ServerContext,
-  caller = ADA,
+  subject = "ada",
   options: McpServiceOptions = {},
 ): Promise<Client> {
-  const service = makeMcpService(serverContext, options);
-  const server = createMcpServer(service, caller);
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: "test", version: "1.0.0" });
-  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  const client = await mcpClientOf(makeMcpService(serverContext, options), subject);
   onTestFinished(() => client.close());
   return client;
 }
 
 async function contextWith(...packs: readonly Pack[]): Promise<ServerContext> {
   return testServerContext({ memory: await openTestMemory(), packs });
+}
+
+async function connectTo(parts: Partial<TestServerContextParts>): Promise<Client> {
+  return connect(testServerContext({ memory: await openTestMemory(), ...parts }));
 }
 
 function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<CallToolResult> {
@@ -51,7 +53,7 @@ describe("tools", () => {
   test("include every pack and pipeline, with schemas and hints, under names without dots", async () => {
     const memory = await openTestMemory();
     const packs = [memoryPack("store", memory), new SlowPack()];
-    const client = await connect(testServerContext({ memory, packs, pipelines: new SlowPipeline() }));
+    const client = await connectTo({ memory, packs, pipelines: new SlowPipeline() });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       "helmdeck__memory_store",
@@ -78,7 +80,7 @@ describe("tools", () => {
 
   test("answer with the output as data and the same as text", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
+    const client = await connectTo({ memory, packs: [memoryPack("store", memory)] });
     const result = await call(client, "helmdeck__memory_store", { key: "tea", value: "oolong" });
     expect(result.structuredContent).toMatchObject({ key: "tea", category: "user_facts" });
     expect(JSON.parse(textIn(result))).toEqual(result.structuredContent);
@@ -88,7 +90,7 @@ describe("tools", () => {
 
   test("can also be called by helmdeck's dotted names, which are not listed", async () => {
     const memory = await openTestMemory();
-    const client = await connect(testServerContext({ memory, packs: [memoryPack("store", memory)] }));
+    const client = await connectTo({ memory, packs: [memoryPack("store", memory)] });
     await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
     expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
     const { tools } = await client.listTools();
@@ -126,7 +128,7 @@ describe("tools", () => {
     const broken = new TypeError("cannot read SECRET-VALUE-4711");
     const defects: unknown[] = [];
     const fail = () => Promise.reject(broken);
-    const client = await connect(await contextWith(packThat("odd.pack", fail)), ADA, {
+    const client = await connect(await contextWith(packThat("odd.pack", fail)), "ada", {
       onFailure: (error) => defects.push(error),
     });
     const result = await call(client, "odd__pack");
@@ -154,7 +156,7 @@ describe("tools", () => {
       return {};
     };
     const serverContext = await contextWith(packThat("paint.draw", make));
-    const [ada, bob] = await Promise.all([connect(serverContext), connect(serverContext, BOB)]);
+    const [ada, bob] = await Promise.all([connect(serverContext), connect(serverContext, "bob")]);
     const links = (await call(ada, "paint__draw")).content.filter((part) => part.type === "resource_link");
     expect(links.map(({ name, mimeType, size }) => ({ name, mimeType, size }))).toEqual([
       { name: "notes.md", mimeType: "text/markdown", size: 10 },
@@ -245,29 +247,19 @@ describe("a long run", () => {
     expect(strays).toEqual([]);
   });
 
-  test("is aborted when the client cancels, and leaves its audit row (fault 10)", async () => {
+  test.each<[string, (client: Client, cancelling: AbortController) => unknown]>([
+    ["cancels", (_, cancelling) => cancelling.abort()],
+    ["disconnects", (client) => client.close()],
+  ])("is aborted when the client %s, and leaves its audit row (fault 10)", async (_, leave) => {
     const pack = new SlowPack();
     const serverContext = await contextWith(pack);
     const client = await connect(serverContext);
     const cancelling = new AbortController();
-    const running = client.callTool({ name: "paint__slow_wall", arguments: { theme: "blue" } }, undefined, {
-      signal: cancelling.signal,
-    });
+    const { signal } = cancelling;
+    const params = { name: "paint__slow_wall", arguments: { theme: "blue" } };
+    const running = client.callTool(params, undefined, { signal });
     await pack.begun;
-    cancelling.abort();
-    await expect(running).rejects.toThrow();
-    await expect
-      .poll(async () => (await serverContext.memory.defaults("ada")).recent)
-      .toMatchObject([{ id: "paint.slow_wall", outcome: "cancelled" }]);
-  });
-
-  test("is aborted when the client disconnects, and leaves its audit row (fault 10)", async () => {
-    const pack = new SlowPack();
-    const serverContext = await contextWith(pack);
-    const client = await connect(serverContext);
-    const running = call(client, "paint__slow_wall", { theme: "blue" });
-    await pack.begun;
-    await client.close();
+    await leave(client, cancelling);
     await expect(running).rejects.toThrow();
     await expect
       .poll(async () => (await serverContext.memory.defaults("ada")).recent)
@@ -291,7 +283,7 @@ describe("a pack's session", () => {
     };
     const pack: Pack = { ...packThat("desk.look", look), session: true };
     const serverContext = testServerContext({ memory: await openTestMemory(), packs: [pack], sessions });
-    return Promise.all([connect(serverContext), connect(serverContext, BOB)]);
+    return Promise.all([connect(serverContext), connect(serverContext, "bob")]);
   }
 
   function look(client: Client, sessionId?: unknown): Promise<CallToolResult> {
@@ -319,9 +311,7 @@ describe("a pack's session", () => {
 
 describe("a pipeline", () => {
   test("has no session", async () => {
-    const client = await connect(
-      testServerContext({ memory: await openTestMemory(), pipelines: new SlowPipeline() }),
-    );
+    const client = await connectTo({ pipelines: new SlowPipeline() });
     const _meta = { "helmdeck/session_id": "ses_1" };
     const params = { name: "pipeline__house", arguments: { theme: "blue" }, _meta };
     expect(textIn((await client.callTool(params)) as CallToolResult)).toMatch(/^invalid_input: /);
@@ -329,7 +319,7 @@ describe("a pipeline", () => {
 
   test("reports its progress to a client that asked for it", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
+    const client = await connectTo({ pipelines });
     const told = Promise.withResolvers<Progress>();
     const params = { name: "pipeline__house", arguments: { theme: "blue" } };
     const running = client.callTool(params, undefined, { onprogress: told.resolve });
@@ -340,7 +330,7 @@ describe("a pipeline", () => {
 
   test("answers after its last step", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
+    const client = await connectTo({ pipelines });
     const running = call(client, "pipeline__house", { theme: "blue" });
     await pipelines.begun;
     pipelines.letGo({ windows: 3 });
@@ -351,7 +341,7 @@ describe("a pipeline", () => {
 
   test("is cancelled with the call", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
+    const client = await connectTo({ pipelines });
     const cancelling = new AbortController();
     const params = { name: "pipeline__house", arguments: { theme: "blue" } };
     const running = client.callTool(params, undefined, { signal: cancelling.signal });
@@ -363,7 +353,7 @@ describe("a pipeline", () => {
 
   test("that fails gives an error result with the failed step's code and the whole run", async () => {
     const pipelines = new SlowPipeline();
-    const client = await connect(testServerContext({ memory: await openTestMemory(), pipelines }));
+    const client = await connectTo({ pipelines });
     const running = call(client, "pipeline__house", { theme: "blue" });
     await pipelines.begun;
     await pipelines.cancel("ada", "run_1");

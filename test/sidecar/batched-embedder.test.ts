@@ -45,7 +45,11 @@ function lettersOf(vector: Float32Array | undefined): string {
   return String.fromCharCode(...(vector ?? []).filter((code) => code !== 0));
 }
 
-const text = fc.string({ unit: fc.constantFrom("a", "b", "ü", "語", "👋"), minLength: 1, maxLength: 30 });
+const text = fc.string({
+  unit: fc.constantFrom("a", "b", "ü", "語", "👋", "\ud800"),
+  minLength: 1,
+  maxLength: 30,
+});
 const runs = fc.record({
   texts: fc.array(text, { maxLength: 40 }),
   longest: fc.integer({ min: 4, max: 40 }),
@@ -90,14 +94,17 @@ it("keeps the order, the limits and every text, and reports exactly what was tru
       expect(vectors).toHaveLength(texts.length);
       const used = new Map(truncated.map(({ index, usedLength }) => [index, usedLength]));
       texts.forEach((whole, index) => {
-        expect(lettersOf(vectors[index])).toBe(`>${whole.slice(0, used.get(index) ?? whole.length)}`);
+        expect(lettersOf(vectors[index])).toBe(`>${whole.toWellFormed().slice(0, used.get(index))}`);
         expect(used.get(index) ?? 0).toBeLessThan(whole.length);
       });
       for (const request of service.requests) {
         const bytes = Buffer.byteLength(request.join(""));
         expect(request.length).toBeLessThanOrEqual(limits.maxBatchTexts);
         expect(request.length === 1 || bytes <= limits.maxBatchBytes).toBe(true);
-        for (const sent of request) expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(limits.maxTextBytes);
+        for (const sent of request) {
+          expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(limits.maxTextBytes);
+          expect(sent.isWellFormed()).toBe(true);
+        }
       }
       expect(service.mostUnderWay).toBeLessThanOrEqual(limits.concurrency);
     }),

@@ -146,10 +146,11 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
   it("can be aborted by the caller, also while it waits for its turn", async () => {
     rig.standIn.setFault({ kind: "hang" });
     const embedder = rig.embedder(kind, { concurrency: 1, maxBatchTexts: 1 });
-    const { signal, abort } = abortable();
+    const controller = new AbortController();
+    const { signal } = controller;
     const documents = failureOf(embedder.embedDocuments(["one", "two"], { signal }));
     await rig.standIn.seen(1);
-    abort();
+    controller.abort();
     expect((await documents).code).toBe("cancelled");
     expect((await failureOf(embedder.embedQuery("a question", { signal }))).code).toBe("cancelled");
     rig.standIn.setFault(undefined);
@@ -235,8 +236,3 @@ describe("an OpenAI-compatible service that truncates long texts silently, as Ol
     expect(mayBeTruncated(texts, tokens, 512)).toBe(isSuspect);
   });
 });
-
-function abortable(): { readonly signal: AbortSignal; readonly abort: () => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}

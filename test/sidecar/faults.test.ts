@@ -14,19 +14,21 @@ afterEach(() => rig.close());
 
 const TEXTS = [SECRET_TEXT, `${SECRET_TEXT} again`];
 
+const status = (code: number, error?: string): Fault => ({
+  ...{ kind: "status", status: code },
+  ...(error !== undefined && { error }),
+});
+const NO_MEMORY = /(too little memory|lack of memory).*smaller model than nomic-embed-text/;
+
 /** Faults with their messages to people. None of them is retried. */
-const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
-  [{ kind: "status", status: 500 }, "embeddings_unavailable", /failed \(HTTP 500\)/],
-  [{ kind: "status", status: 401 }, "embeddings_unavailable", /requires a valid key/],
+const REFUSED: readonly (readonly [Fault, RegExp, code?: string])[] = [
+  [status(500), /failed \(HTTP 500\)/],
+  [status(401), /requires a valid key/],
+  [status(404, "page not found"), /nothing at this path/],
   [
-    { kind: "status", status: 404, error: "page not found" },
-    "embeddings_unavailable",
-    /nothing at this path/,
-  ],
-  [
-    { kind: "status", status: 404, error: 'model "x" not found, try pulling it first' },
-    "model_missing",
+    status(404, 'model "x" not found, try pulling it first'),
     /has no model nomic-embed-text/,
+    "model_missing",
   ],
   ...[
     "model requires more system memory (5.6 GiB) than is available (1.9 GiB)",
@@ -36,63 +38,44 @@ const REFUSED: readonly (readonly [Fault, string, RegExp])[] = [
     "llama runner process has terminated",
     "llama runner process no longer running: -1",
     'do embedding request: Post "http://127.0.0.1:39215/embedding": EOF',
-  ].map((error): readonly [Fault, string, RegExp] => [
-    { kind: "status", status: 500, error: `${error} ${SECRET_TEXT}` },
-    "embeddings_out_of_memory",
-    /(too little memory|lack of memory).*smaller model than nomic-embed-text/,
-  ]),
-  [
-    { kind: "status", status: 400, error: "out of memory is no excuse: the request is malformed" },
-    "embeddings_unavailable",
-    /failed \(HTTP 400\)/,
-  ],
-  [
-    { kind: "status", status: 501, error: "this model does not support embeddings" },
-    "embeddings_unavailable",
-    /does not create embeddings/,
-  ],
-  [{ kind: "echo" }, "embeddings_unavailable", /HTTP 500/],
-  [{ kind: "echo", status: 401 }, "embeddings_unavailable", /requires a valid key/],
-  [{ kind: "echo", status: 400 }, "embeddings_unavailable", /HTTP 400/],
-  [{ kind: "redirect" }, "embeddings_unavailable", /redirects to another address/],
-  [{ kind: "html" }, "embeddings_unavailable", /not JSON/],
-  [{ kind: "not_json" }, "embeddings_unavailable", /not JSON/],
-  [{ kind: "endless" }, "embeddings_unavailable", /more than \d+ bytes/],
-  [{ kind: "context_overflow" }, "embeddings_unavailable", /not even a single character/],
-  [{ kind: "infinite" }, "embeddings_unavailable", /not finite/],
-  [{ kind: "null_number" }, "embeddings_unavailable", /value that is not a number/],
-  [{ kind: "zeros" }, "embeddings_unavailable", /vector that is zero/],
-  [{ kind: "one_too_few" }, "embeddings_unavailable", /1 vectors for 2 texts/],
-  [{ kind: "one_too_many" }, "embeddings_unavailable", /3 vectors for 2 texts/],
-  [{ kind: "mixed_dimensions" }, "dimension_mismatch", /767 dimensions, not 768/],
+  ].map((error) => [status(500, `${error} ${SECRET_TEXT}`), NO_MEMORY, "embeddings_out_of_memory"] as const),
+  [status(400, "out of memory is no excuse: the request is malformed"), /failed \(HTTP 400\)/],
+  [status(501, "this model does not support embeddings"), /does not create embeddings/],
+  [{ kind: "echo" }, /HTTP 500/],
+  [{ kind: "echo", status: 401 }, /requires a valid key/],
+  [{ kind: "echo", status: 400 }, /HTTP 400/],
+  [{ kind: "redirect" }, /redirects to another address/],
+  [{ kind: "html" }, /not JSON/],
+  [{ kind: "not_json" }, /not JSON/],
+  [{ kind: "endless" }, /more than \d+ bytes/],
+  [{ kind: "context_overflow" }, /not even a single character/],
+  [{ kind: "infinite" }, /not finite/],
+  [{ kind: "null_number" }, /value that is not a number/],
+  [{ kind: "zeros" }, /vector that is zero/],
+  [{ kind: "one_too_few" }, /1 vectors for 2 texts/],
+  [{ kind: "one_too_many" }, /3 vectors for 2 texts/],
+  [{ kind: "mixed_dimensions" }, /767 dimensions, not 768/, "dimension_mismatch"],
 ];
 
 describe.each(KINDS)("the embedder of kind %s", (kind) => {
-  it.each(REFUSED)("explains %o to people", async (fault, code, message) => {
-    const embedder = rig.embedder(kind);
-    rig.standIn.setFault(fault);
-    const error = await failureOf(embedder.embedDocuments(TEXTS));
-    expect(error.code).toBe(code);
-    expect(error.message).toMatch(message);
-    rig.standIn.setFault(undefined);
-    expect((await embedder.embedDocuments(TEXTS)).vectors).toHaveLength(2);
-    expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
-  });
-
-  it("does not retry when that is useless", async () => {
-    rig.standIn.setFault({ kind: "status", status: 500 });
-    await failureOf(rig.embedder(kind).embedDocuments(TEXTS));
-    expect(inputsOf(rig)).toHaveLength(1);
-  });
+  it.each(REFUSED.map(([fault, message, code = "embeddings_unavailable"]) => ({ fault, message, code })))(
+    "explains $fault to people",
+    async ({ fault, message, code }) => {
+      const embedder = rig.embedder(kind);
+      rig.standIn.setFault(fault);
+      const error = await failureOf(embedder.embedDocuments(TEXTS));
+      expect(error.code).toBe(code);
+      expect(error.message).toMatch(message);
+      rig.standIn.setFault(undefined);
+      expect((await embedder.embedDocuments(TEXTS)).vectors).toHaveLength(2);
+      expect(embedder.state()).toEqual({ circuit: "closed", reason: undefined });
+    },
+  );
 
   it.each([
     { kind: "reset" },
-    { kind: "status", status: 429 },
-    {
-      kind: "status",
-      status: 503,
-      error: "server busy, please try again.  maximum pending requests exceeded",
-    },
+    status(429),
+    status(503, "server busy, please try again.  maximum pending requests exceeded"),
   ] satisfies Fault[])("retries after %o, three times at most", async (fault) => {
     const embedder = rig.embedder(kind);
     rig.standIn.setFault({ ...fault, times: 2 });

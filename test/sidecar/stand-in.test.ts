@@ -1,4 +1,4 @@
-/** The stand-in: similar texts have similar vectors, and it runs as a process, also bundled in a single file. */
+/** The stand-in runs as a process, also bundled in a single file. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,41 +10,9 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { failureOf, MODEL } from "./rig.ts";
-import { vectorOf } from "./stand-in/meaning.ts";
 
 const run = promisify(execFile);
 const SOURCE = fileURLToPath(new URL("./stand-in-ollama.ts", import.meta.url));
-
-function nearness(one: string, other: string): number {
-  const right = vectorOf(other, 768);
-  return vectorOf(one, 768).reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
-}
-
-describe("meaning", () => {
-  it.each([
-    ["I always deploy via Konflux", "how do we ship to production"],
-    ["Our dog is called Rex", "what is the name of my pet"],
-    ["I drink espresso", "which coffee do I like"],
-    ["Standup is on Monday", "when do we have our meeting"],
-    ["I am allergic to peanuts", "which intolerances do I have"],
-  ])("of %j is near that of %j", (fact, question) => {
-    expect(nearness(fact, question)).toBeGreaterThan(0.45);
-  });
-
-  it.each([
-    ["I always deploy via Konflux", "which coffee do I like"],
-    ["Our dog is called Rex", "how do we ship to production"],
-    ["zebra crossing", "quarterly paperwork"],
-  ])("of %j is far from that of %j", (fact, question) => {
-    expect(Math.abs(nearness(fact, question))).toBeLessThan(0.2);
-  });
-
-  it("is the same every time, and of length 1 whatever the text", () => {
-    expect(vectorOf("a fact", 384)).toEqual(vectorOf("a fact", 384));
-    for (const text of ["", "the", "👋", "x".repeat(10_000)])
-      expect(Math.hypot(...vectorOf(text, 64))).toBeCloseTo(1, 10);
-  });
-});
 
 describe("as a process, bundled, in a folder of its own", () => {
   let folder: string;

@@ -1,6 +1,4 @@
 /** Every surface on which a person sees something first and confirms it then: what it shows, and the confirmation. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Memory } from "../../app/memory.ts";
 import type { RemoteMemory } from "../../app/remote/remote-memory.ts";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
@@ -11,14 +9,13 @@ import { makeApprovalHook } from "../../plugin/approval-hook.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { createServer } from "../../server/create-server.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { mintToken } from "../../server/tokens.ts";
 import { remoteOf } from "../app/remote/engine/served-engine.ts";
 import { runOnTerminal } from "../cli/terminal.ts";
 import { FORMS, fieldsOf } from "../pages/rig.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
+import { mcpClientOf } from "../server/fixtures/mcp-client.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 
 /** Shows the preview. The answer confirms it. */
@@ -145,14 +142,9 @@ function overRest(memory: Memory): Shows {
 
 function overMcp(memory: Memory): Shows {
   const context = testServerContext({ memory, packs: [memoryPack("forget", memory)] });
-  const caller = { subject: "main", authenticated: true, scopes: [] };
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const server = createMcpServer(makeMcpService(context, {}), caller);
-  const connected = Promise.all([server.connect(ours), client.connect(theirs)]);
+  const connected = mcpClientOf(context, "main");
   const forget = async (input: Readonly<Record<string, unknown>>) => {
-    await connected;
-    const answer = await client.callTool({ name: "helmdeck__memory_forget", arguments: input });
+    const answer = await (await connected).callTool({ name: "helmdeck__memory_forget", arguments: input });
     return answer.structuredContent as { readonly revision?: number }; // its documented shape
   };
   return async (scope) => {

@@ -1,6 +1,4 @@
 /** Every surface that can forget, with the same memory and answers in the same form. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Memory } from "../../app/memory.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
@@ -12,11 +10,10 @@ import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.t
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { makeForgetTool } from "../../plugin/agent-tools.ts";
 import { createServer } from "../../server/create-server.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import type { Seen } from "../cli/terminal.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
+import { mcpClientOf } from "../server/fixtures/mcp-client.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
 
@@ -43,17 +40,13 @@ export interface ForgetSurface {
   readonly open: (stage: Stage) => Promise<{ readonly forget: Forget; readonly close?: () => Promise<void> }>;
 }
 
+const MAIN = { caller: "main", driver: betterSqliteDriver };
+const UNKNOWN = { caller: "unknown", driver: betterSqliteDriver };
+
 export const FORGET_SURFACES: readonly ForgetSurface[] = [
+  { name: "memory in process", ...MAIN, open: async ({ memory }) => ({ forget: forgetIn(memory) }) },
   {
-    name: "memory in process",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: async ({ memory }) => ({ forget: forgetIn(memory) }),
-  },
-  {
-    name: "memory in a worker",
-    caller: "main",
-    driver: nodeSqliteDriver,
+    ...{ name: "memory in a worker", caller: "main", driver: nodeSqliteDriver },
     open: async ({ place }) => {
       const workerUrl = new URL("../app/fixtures/memory-worker.ts", import.meta.url);
       const memory = startWorkerMemory({ ...place, env: {}, workerUrl });
@@ -61,9 +54,7 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
     },
   },
   {
-    name: "the pack",
-    caller: "main",
-    driver: betterSqliteDriver,
+    ...{ name: "the pack", ...MAIN },
     open: async ({ memory }) => {
       const { packs } = contextOf(memory);
       return {
@@ -75,29 +66,15 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
       };
     },
   },
+  { name: "REST", ...UNKNOWN, open: overRest("/api/v1/memory/forget", (body) => body) },
   {
-    name: "REST",
-    caller: "unknown",
-    driver: betterSqliteDriver,
-    open: overRest("/api/v1/memory/forget", (body) => body),
-  },
-  {
-    name: "the pack over REST",
-    caller: "unknown",
-    driver: betterSqliteDriver,
+    ...{ name: "the pack over REST", ...UNKNOWN },
     open: overRest("/api/v1/packs/helmdeck.memory_forget", (body) => fieldsOf(body.output)),
   },
-  { name: "MCP", caller: "main", driver: betterSqliteDriver, open: overMcp("helmdeck__memory_forget") },
+  { name: "MCP", ...MAIN, open: overMcp("helmdeck__memory_forget") },
+  { name: "MCP by the tool's old name", ...MAIN, open: overMcp("helmdeck.memory_forget") },
   {
-    name: "MCP by the tool's old name",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: overMcp("helmdeck.memory_forget"),
-  },
-  {
-    name: "the agent's tool",
-    caller: "main",
-    driver: betterSqliteDriver,
+    ...{ name: "the agent's tool", ...MAIN },
     open: async ({ memory }) => {
       const parts = { access: accessTo(memory), policy: policyFor(), log: recordingLogger() };
       const tool = makeForgetTool(parts, MAIN_CONTEXT);
@@ -110,30 +87,10 @@ export const FORGET_SURFACES: readonly ForgetSurface[] = [
       };
     },
   },
-  {
-    name: "helmdeck-memory",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: async ({ place }) => ({ forget: onCommandLine(place, []) }),
-  },
-  {
-    name: "helmdeck-memory --json",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: async ({ place }) => ({ forget: onCommandLine(place, ["--json"]) }),
-  },
-  {
-    name: "openclaw helmdeck",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: async ({ place }) => ({ forget: underOpenClaw(place, []) }),
-  },
-  {
-    name: "openclaw helmdeck --json",
-    caller: "main",
-    driver: betterSqliteDriver,
-    open: async ({ place }) => ({ forget: underOpenClaw(place, ["--json"]) }),
-  },
+  { name: "helmdeck-memory", ...MAIN, open: inScript(helmdeckMemory) },
+  { name: "helmdeck-memory --json", ...MAIN, open: inScript(helmdeckMemory, "--json") },
+  { name: "openclaw helmdeck", ...MAIN, open: inScript(openclawHelmdeck) },
+  { name: "openclaw helmdeck --json", ...MAIN, open: inScript(openclawHelmdeck, "--json") },
 ];
 
 function forgetIn(memory: Memory): Forget {
@@ -165,11 +122,7 @@ function overRest(
 
 function overMcp(tool: string): ForgetSurface["open"] {
   return async ({ memory }) => {
-    const caller = { subject: "main", authenticated: true, scopes: [] };
-    const server = createMcpServer(makeMcpService(contextOf(memory), {}), caller);
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const client = new Client({ name: "test", version: "1.0.0" });
-    await Promise.all([server.connect(ours), client.connect(theirs)]);
+    const client = await mcpClientOf(contextOf(memory), "main");
     return {
       forget: async (scope, dry_run = false) => {
         const result = (await client.callTool({
@@ -186,21 +139,17 @@ function overMcp(tool: string): ForgetSurface["open"] {
   };
 }
 
-function onCommandLine(place: StorageLocation, flags: readonly string[]): Forget {
-  return inScript((args) => helmdeckMemory(place, args), flags);
-}
+type Script = (place: StorageLocation, args: readonly string[]) => Promise<Seen>;
 
-function underOpenClaw(place: StorageLocation, flags: readonly string[]): Forget {
-  return inScript((args) => openclawHelmdeck(place, args), flags);
-}
-
-function inScript(run: (args: readonly string[]) => Promise<Seen>, flags: readonly string[]): Forget {
-  return async (scope, dryRun = false) => {
-    const how = [...flags, dryRun ? "--dry-run" : "--yes"];
-    const { code, stdout, stderr } = await run(["forget", ...how, "--", scope]);
-    if (code !== 0) return { refusal: stdout + stderr };
-    return flags.includes("--json") ? { data: JSON.parse(stdout) } : { words: stdout + stderr };
-  };
+function inScript(run: Script, ...flags: readonly string[]): ForgetSurface["open"] {
+  return async ({ place }) => ({
+    forget: async (scope, dryRun = false) => {
+      const how = [...flags, dryRun ? "--dry-run" : "--yes"];
+      const { code, stdout, stderr } = await run(place, ["forget", ...how, "--", scope]);
+      if (code !== 0) return { refusal: stdout + stderr };
+      return flags.includes("--json") ? { data: JSON.parse(stdout) } : { words: stdout + stderr };
+    },
+  });
 }
 
 function contextOf(memory: Memory) {

@@ -4,8 +4,6 @@
  * The test parses each surface's output like a careful reader: text outside of the quotation is ours, and describes one document
  * with its true kind, key, category and days.
  */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
@@ -20,12 +18,11 @@ import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
 import { additionFrom } from "../../plugin/unasked.ts";
 import { createServer } from "../../server/create-server.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "../app/fixtures/memories.ts";
 import { MAIN, MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
 import { sized } from "../run/size.ts";
+import { mcpClientOf } from "../server/fixtures/mcp-client.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { openclawHelmdeck } from "./command-lines.ts";
 import { type ReadHit, readPrinted, readReply, readSnippet } from "./read-frame.ts";
@@ -107,13 +104,7 @@ async function surfacesOver(memory: OpenMemory) {
     log: recordingLogger(),
   };
   const context = testServerContext({ memory, packs: [memoryPack("corpus", memory)] });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const caller = { subject: CALLER, authenticated: true, scopes: [] };
-  await Promise.all([
-    createMcpServer(makeMcpService(context, {}), caller).connect(ours),
-    client.connect(theirs),
-  ]);
+  const client = await mcpClientOf(context, CALLER);
   onTestFinished(() => client.close());
   return {
     supplement: makeSupplement(parts),

@@ -3,8 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
@@ -16,11 +15,10 @@ import { makeForgetTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import { createServer } from "../../server/create-server.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import type { Seen } from "../cli/terminal.ts";
 import { MAIN_CONTEXT, policyFor, recordingLogger } from "../plugin/fake-host.ts";
 import { accessTo } from "../plugin/fake-memory.ts";
+import { mcpClientOf } from "../server/fixtures/mcp-client.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { importLines } from "../transfer/import-lines.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
@@ -64,13 +62,7 @@ beforeAll(async () => {
   await memory.storeFact(CALLER, FACT);
   const context = testServerContext({ memory, packs: memoryPacks(memory) });
   rest = createServer(context, { requestsPerMinute: 0 }).app;
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const caller = { subject: CALLER, authenticated: true, scopes: [] };
-  client = new Client({ name: "test", version: "1.0.0" });
-  await Promise.all([
-    createMcpServer(makeMcpService(context, {}), caller).connect(ours),
-    client.connect(theirs),
-  ]);
+  client = await mcpClientOf(context, CALLER);
 });
 afterAll(async () => {
   await client.close();

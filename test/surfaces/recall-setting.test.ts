@@ -1,14 +1,10 @@
 /** The recall setting: the same values on each surface, and the text of an empty answer. */
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
-import type { StorageLocation } from "../../app/storage-location.ts";
 import { RECALL_MODES } from "../../engine/answer-limits.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { createServer } from "../../server/create-server.ts";
-import { createMcpServer } from "../../server/mcp/mcp-server.ts";
-import { makeMcpService } from "../../server/mcp/mcp-service.ts";
 import { inTurn, openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
+import { mcpClientOf } from "../server/fixtures/mcp-client.ts";
 import { testServerContext } from "../server/fixtures/mcp-context.ts";
 import { helmdeckMemory, openclawHelmdeck } from "./command-lines.ts";
 
@@ -28,22 +24,11 @@ async function surfaces() {
   await inTurn(FACTS, (fact) => memory.storeFact(CALLER, fact));
   const context = testServerContext({ memory, packs: [memoryPack("corpus", memory)] });
   const rest = createServer(context, { requestsPerMinute: 0 }).app;
-  const { client } = await clientOf(context);
+  const client = await mcpClientOf(context, CALLER);
+  onTestFinished(() => client.close());
   const commandLine = (...args: readonly string[]) =>
     helmdeckMemory(place, ["search", "--json", "--caller", CALLER, ...args]);
   return { place, memory, rest, client, commandLine };
-}
-
-async function clientOf(context: ReturnType<typeof testServerContext>) {
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const client = new Client({ name: "test", version: "1.0.0" });
-  const caller = { subject: CALLER, authenticated: true, scopes: [] };
-  await Promise.all([
-    createMcpServer(makeMcpService(context, {}), caller).connect(ours),
-    client.connect(theirs),
-  ]);
-  onTestFinished(() => client.close());
-  return { client };
 }
 
 type Answers = readonly (readonly [surface: string, answer: Record<string, unknown>])[];
@@ -55,19 +40,16 @@ async function ask(
   recall?: string,
 ): Promise<Answers> {
   const flag = recall === undefined ? [] : ["--recall", recall];
+  const typed = ["search", "--json", query, ...flag];
   const asked = { query, ...(recall && { recall }) };
   const page = await rest.request(`/api/v1/memory/corpus?${new URLSearchParams(asked)}`);
   const { structuredContent } = await client.callTool({ name: "helmdeck__memory_corpus", arguments: asked });
   return [
     ["helmdeck-memory", JSON.parse((await commandLine(query, ...flag)).stdout)],
-    ["openclaw helmdeck", await inOpenClaw(place, query, flag)],
+    ["openclaw helmdeck", JSON.parse((await openclawHelmdeck(place, typed, CALLER)).stdout)],
     ["REST", Object(await page.json())],
     ["MCP", Object(structuredContent)],
   ];
-}
-
-async function inOpenClaw(place: StorageLocation, query: string, flag: readonly string[]) {
-  return JSON.parse((await openclawHelmdeck(place, ["search", "--json", query, ...flag], CALLER)).stdout);
 }
 
 test("the recall setting has the same three values everywhere, with the same effect", async () => {

@@ -4,15 +4,9 @@ import type { ServerResponse } from "node:http";
 /** Becomes a number too large for a double: JSON has no infinity, but parsers read such a number as one. */
 export const INFINITE = "\u0000infinite";
 
-export function sendRaw(response: ServerResponse, status: number, value: unknown): ServerResponse {
+export function sendJson(response: ServerResponse, status: number, value: unknown): ServerResponse {
   const text = JSON.stringify(value).replaceAll(JSON.stringify(INFINITE), "1e999");
   return response.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(text);
-}
-
-export function sendJson(response: ServerResponse, status: number, value: unknown): ServerResponse {
-  return response
-    .writeHead(status, { "content-type": "application/json; charset=utf-8" })
-    .end(JSON.stringify(value));
 }
 
 export function sendError(response: ServerResponse, status: number, error: string): ServerResponse {

@@ -1,7 +1,7 @@
 /** The stand-in as a server: its routes, its models, and the requests it received. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { line, sendError, sendJson, sendOpenAiError, sendRaw } from "./answers.ts";
+import { line, sendError, sendJson, sendOpenAiError } from "./answers.ts";
 import { distorted, type Fault, failWhole } from "./faults.ts";
 import { type Latency, OneAtATime } from "./latency.ts";
 import { tokensOf, vectorOf } from "./meaning.ts";
@@ -33,29 +33,21 @@ export interface StandInOptions {
   readonly modelsFile?: string;
 }
 
-export interface StandInOllama {
-  readonly address: string;
-  readonly requests: readonly SeenRequest[];
-  setFault(fault: Fault | undefined): void;
-  /** Sets the latency of embedding requests, which run one after the other; undefined removes it. */
-  setLatency(latency: Latency | undefined): void;
-  /** Resolves when this number of requests (with this path) has arrived since the start. */
-  seen(count: number, path?: string): Promise<void>;
-  removeModel(model: string): void;
-  /** The models that are in its memory. */
-  loaded(): readonly string[];
-  close(): Promise<void>;
+interface Asked {
+  readonly body: Record<string, unknown>;
+  readonly response: ServerResponse;
+  readonly fault: Fault | undefined;
 }
 
 const MAX_REQUESTS_KEPT = 10_000;
 
 export async function startStandInOllama(options: StandInOptions = {}): Promise<StandInOllama> {
-  const standIn = new StandIn(options);
+  const standIn = new StandInOllama(options);
   await standIn.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   return standIn;
 }
 
-class StandIn implements StandInOllama {
+export class StandInOllama {
   readonly requests: SeenRequest[] = [];
   readonly #models = new Map<string, StandInModel>();
   readonly #loaded = new Set<string>();
@@ -89,10 +81,12 @@ class StandIn implements StandInOllama {
     this.#faultsLeft = fault?.times ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Sets the latency of embedding requests, which run one after the other; undefined removes it. */
   setLatency(latency: Latency | undefined): void {
     this.#queue.latency = latency;
   }
 
+  /** Resolves when this number of requests (with this path) has arrived since the start. */
   seen(count: number, path = "/"): Promise<void> {
     const isMet = () => this.requests.filter((request) => request.path.startsWith(path)).length >= count;
     if (isMet()) return Promise.resolve();
@@ -104,6 +98,7 @@ class StandIn implements StandInOllama {
     this.#loaded.delete(tagged(model));
   }
 
+  /** The models that are in its memory. */
   loaded(): readonly string[] {
     return [...this.#loaded];
   }
@@ -126,7 +121,7 @@ class StandIn implements StandInOllama {
     if (fault && failWhole(fault, request, response, text)) return;
     const { input } = asRecord(body);
     if (input !== undefined) await this.#queue.turn(textsOf(input).length, response);
-    this.#route(`${request.method} ${path}`, asRecord(body), response, fault);
+    this.#route(`${request.method} ${path}`, { body: asRecord(body), response, fault });
   }
 
   #control(path: string, text: string, response: ServerResponse): ServerResponse {
@@ -150,12 +145,8 @@ class StandIn implements StandInOllama {
     return fault;
   }
 
-  #route(
-    route: string,
-    body: Record<string, unknown>,
-    response: ServerResponse,
-    fault: Fault | undefined,
-  ): ServerResponse {
+  #route(route: string, asked: Asked): ServerResponse {
+    const { response } = asked;
     switch (route) {
       case "GET /":
       case "HEAD /":
@@ -165,26 +156,26 @@ class StandIn implements StandInOllama {
       case "GET /api/tags":
         return sendJson(response, 200, { models: [...this.#models].map(summaryOf) });
       case "POST /api/show": // compose.embeddings.yml asks it whether the model is there
-        return this.#show(body, response);
+        return this.#show(asked);
       case "POST /api/pull":
-        return this.#pull(body, response, fault);
+        return this.#pull(asked);
       case "POST /api/embed":
-        return this.#embed(body, response, fault);
+        return this.#embed(asked);
       case "POST /v1/embeddings":
-        return this.#openAiEmbed(body, response, fault);
+        return this.#openAiEmbed(asked);
       default:
         return response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found");
     }
   }
 
-  #show(body: Record<string, unknown>, response: ServerResponse): ServerResponse {
+  #show({ body, response }: Asked): ServerResponse {
     const model = this.#models.get(tagged(body.model));
     if (model === undefined) return sendError(response, 404, `model '${body.model}' not found`);
     const answer = { details: detailsOf(model), capabilities: ["embedding"], modified_at: MODIFIED_AT };
     return sendJson(response, 200, answer);
   }
 
-  #pull(body: Record<string, unknown>, response: ServerResponse, fault: Fault | undefined): ServerResponse {
+  #pull({ body, response, fault }: Asked): ServerResponse {
     const name = tagged(body.model);
     const model = REGISTRY[name.replace(/:.*$/, "")];
     response.writeHead(200, { "content-type": "application/x-ndjson" });
@@ -206,7 +197,7 @@ class StandIn implements StandInOllama {
     return response.end();
   }
 
-  #embed(body: Record<string, unknown>, response: ServerResponse, fault: Fault | undefined): ServerResponse {
+  #embed({ body, response, fault }: Asked): ServerResponse {
     const name = tagged(body.model);
     const model = this.#models.get(name);
     if (model === undefined)
@@ -218,7 +209,7 @@ class StandIn implements StandInOllama {
     if ((isOver && body.truncate === false) || fault?.kind === "context_overflow")
       return sendError(response, 400, "the input length exceeds the context length");
     const vectors = texts.map((text) => vectorOf(beginningOf(text, model), dimensionsOf(body, model)));
-    return sendRaw(response, 200, {
+    return sendJson(response, 200, {
       model: body.model,
       embeddings: distorted(vectors, fault),
       total_duration: 14_143_917,
@@ -227,11 +218,7 @@ class StandIn implements StandInOllama {
     });
   }
 
-  #openAiEmbed(
-    body: Record<string, unknown>,
-    response: ServerResponse,
-    fault: Fault | undefined,
-  ): ServerResponse {
+  #openAiEmbed({ body, response, fault }: Asked): ServerResponse {
     const model = this.#models.get(tagged(body.model));
     if (model === undefined)
       return sendOpenAiError(response, 404, `model "${body.model}" not found, try pulling it first`);
@@ -248,7 +235,7 @@ class StandIn implements StandInOllama {
       embedding,
     }));
     if (fault?.kind === "reversed") data.reverse();
-    return sendRaw(response, 200, {
+    return sendJson(response, 200, {
       object: "list",
       data,
       model: body.model,
