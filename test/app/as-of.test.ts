@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
-import { DAY_MS, openMemoryInProcess, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, openMemoryInProcess, openWithClock, TestClock } from "./fixtures/memories.ts";
 
 /** A value as it was stored. Storing it again changes its time. */
 interface Value {
@@ -230,8 +230,7 @@ class Known {
 }
 
 test("a list is filtered and paged as of then, and a history since then", async () => {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   const store = (fact: object) => memory.storeFact("main", { key: "x", value: "x", ...fact });
   await store({ key: "deploy/tool", value: "Konflux", category: "work" });
   clock.pass(DAY_MS);
@@ -272,8 +271,7 @@ test("a list is filtered and paged as of then, and a history since then", async 
 
 // verifies P-alone-subjects
 test("nobody reads another's memory as of a time", async () => {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   await memory.storeFact("alice", { key: "tea", value: "Oolong" });
   const then = clock.time;
   clock.pass(DAY_MS);

@@ -10,12 +10,11 @@ import { rotateKey } from "../../app/keys/rotate-key.ts";
 import { readNotes } from "../../app/keys/store-notes.ts";
 import { examineMemory, openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import { nextTurn } from "../../engine/timing.ts";
-import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
+import { entryOf, openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const driver = betterSqliteDriver;
 const options = (place: StorageLocation) => ({ ...place, env: {}, driver });
@@ -23,14 +22,8 @@ const options = (place: StorageLocation) => ({ ...place, env: {}, driver });
 const FACTS = 60;
 
 async function storeFacts({ store }: OpenMemory): Promise<void> {
-  const fact = { namespace: namespaceOf("main"), origin: "fact", category: "user_facts", tags: [] } as const;
-  await store.putMany(
-    Array.from({ length: FACTS }, (_, i) => ({
-      ...fact,
-      key: `k${i}`,
-      value: Buffer.from(`value ${i} ${"x".repeat(4_000)}`),
-    })),
-  );
+  const facts = Array.from({ length: FACTS }, (_, i) => entryOf(`k${i}`, `value ${i} ${"x".repeat(4_000)}`));
+  await store.putMany(facts);
 }
 
 async function madePlace(): Promise<StorageLocation> {

@@ -1,8 +1,7 @@
 /** What a person was shown is what changes, and a store keeps what it does not name. */
 import { describe, expect, test } from "vitest";
 import { importTag } from "../../engine/facts/import-tag.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, entryOf, NOW, openTestMemory, openWithClock } from "./fixtures/memories.ts";
 
 const CHANGED = { code: "changed_meanwhile" };
 const KEY = "deploy/preference";
@@ -89,15 +88,9 @@ describe("a forget of what a dry run counted", () => {
   test("of an import neither restores nor deletes what changed since", async () => {
     const memory = await openTestMemory();
     const tags = [importTag("x-1")];
-    const main = namespaceOf("main");
-    const put = (key: string, value: string, more = {}) =>
-      memory.store.put({
-        ...{ namespace: main, origin: "fact", key, category: "user_facts", tags: [] },
-        ...{ value: Buffer.from(value), ...more },
-      });
     for (const key of ["a", "b"]) {
-      await put(key, "own");
-      await put(key, "imported", { tags });
+      await memory.store.put(entryOf(key, "own"));
+      await memory.store.put(entryOf(key, "imported", { tags }));
     }
     const { revision: upTo = 0 } = await memory.forget("main", { scope: "import:x-1", dryRun: true });
     await memory.renewFact("main", { key: "b", ttlSeconds: WEEK_SECONDS });
@@ -118,8 +111,7 @@ describe("storing again under a key", () => {
   const kept = { category: "preference", tags: ["ci", "team"], expiresAt: NOW + 365 * DAY_MS };
 
   test("keeps category, tags and a chosen end that the store does not name", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: KEY, value: "Konflux", ...given });
     clock.pass(30 * DAY_MS);
     const again = { key: KEY, value: "Argo" };
@@ -152,8 +144,7 @@ describe("storing again under a key", () => {
   });
 
   test("gives the default life again to a fact that has it, also when it was renewed", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: KEY, value: "Konflux" });
     clock.pass(80 * DAY_MS);
     await memory.storeFact("main", { key: KEY, value: "Argo" });
@@ -166,8 +157,7 @@ describe("storing again under a key", () => {
   });
 
   test("takes a forgotten or expired fact for a new one", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: KEY, value: "Konflux", ...given, ttlSeconds: 3_600 });
     clock.pass(3_600_000);
     await memory.storeFact("main", { key: KEY, value: "Argo" });
@@ -177,10 +167,8 @@ describe("storing again under a key", () => {
 
   test("detaches a fact from its import", async () => {
     const memory = await openTestMemory();
-    await memory.store.put({
-      ...{ namespace: namespaceOf("main"), origin: "fact", key: KEY, value: Buffer.from("Konflux") },
-      ...{ category: "notes", tags: ["ci", importTag("x-1")] },
-    });
+    const imported = { category: "notes", tags: ["ci", importTag("x-1")] };
+    await memory.store.put(entryOf(KEY, "Konflux", imported));
     await memory.storeFact("main", { key: KEY, value: "Argo" });
     expect(await memory.getFact("main", { key: KEY })).toMatchObject({ category: "notes", tags: ["ci"] });
   });

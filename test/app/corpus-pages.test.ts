@@ -7,39 +7,32 @@ import { OTHER_LANGUAGE, SEMANTIC_OFF } from "../../app/presenters/words.ts";
 import type { Origin } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import {
+  entryOf,
   inTurn,
   NOW,
   openMemoryInProcess,
   openTestMemory,
+  openWithClock,
+  pagesOf,
   TestClock,
   tempPlace,
 } from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;
 
-async function put(memory: OpenMemory, origin: Origin, key: string, category: string, value = "zebrafish") {
-  const namespace = namespaceOf("main");
-  await memory.store.put({ namespace, origin, key, category, tags: [], value: Buffer.from(value) });
+function put(memory: OpenMemory, origin: Origin, key: string, category: string, value = "zebrafish") {
+  return memory.store.put(entryOf(key, value, { origin, category }));
 }
 
-async function allPages(memory: OpenMemory, limit: number): Promise<readonly CorpusAnswer[]> {
-  const pages: CorpusAnswer[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: CorpusAnswer = await memory.corpusPage("main", { limit, ...(cursor && { cursor }) });
-    pages.push(page);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return pages;
-}
+const allPages = (memory: OpenMemory, limit: number) =>
+  pagesOf((next) => memory.corpusPage("main", { limit, ...next }));
 
 const docids = (pages: readonly CorpusAnswer[]) =>
   pages.flatMap(({ chunks }) => chunks.map(({ docid }) => docid));
 
 describe("the corpus in pages", () => {
   test("returns every fact and run once, newest first, as QMD chunks", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await inTurn(["a", "b", "c", "d", "e"], async (key) => {
       clock.pass(1_000);
       await memory.storeFact("main", { key, value: `value of ${key}`, category: "tools" });
@@ -85,10 +78,7 @@ describe("the corpus in pages", () => {
         const clock = new TestClock();
         const memory = await openMemoryInProcess(clock.now);
         const put = (key: string, updatedAt: number) =>
-          memory.store.put({
-            ...{ namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from(`${updatedAt}`) },
-            ...{ category: "user_facts", tags: [], createdAt: NOW - 3_600_000, updatedAt },
-          });
+          memory.store.put(entryOf(key, `${updatedAt}`, { createdAt: NOW - 3_600_000, updatedAt }));
         await inTurn(keys, async (key) => {
           clock.pass(60_000);
           await put(key, clock.now());
@@ -279,14 +269,7 @@ test("callers are counted with their sessions, under their own names", async () 
     await memory.storeFact(subject, { key: "k", value: "v" });
   for (const session of ["s:1", "s2"]) {
     const namespace = namespaceOf("a:b", session);
-    await memory.store.put({
-      namespace,
-      origin: "pack",
-      key: "n",
-      category: "c",
-      tags: [],
-      value: Buffer.from("v"),
-    });
+    await memory.store.put(entryOf("n", "v", { namespace, origin: "pack", category: "c" }));
   }
   expect(await memory.callers()).toEqual([
     { subject: "%3A", count: 1 },

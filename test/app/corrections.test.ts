@@ -1,11 +1,16 @@
 /** Corrections: superseding, similar facts in a store's result, history, undo, and old exports. */
 import { Readable } from "node:stream";
-import { describe, expect, test } from "vitest";
-import { composeMemory, type OpenMemory } from "../../app/compose.ts";
+import { describe, expect, test, vi } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
 import { exportLines } from "../../app/transfer/export-lines.ts";
-import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { openTestMemory, TestClock } from "./fixtures/memories.ts";
+import {
+  keysOf,
+  openMemoryInProcess,
+  openTestMemory,
+  openWithClock,
+  TestClock,
+} from "./fixtures/memories.ts";
 
 async function exported(memory: OpenMemory, withHistory = false): Promise<string> {
   const lines: string[] = [];
@@ -16,10 +21,6 @@ async function exported(memory: OpenMemory, withHistory = false): Promise<string
 
 const imported = (memory: OpenMemory, lines: string) =>
   importLines({ memory, subject: "main", input: Readable.from([Buffer.from(lines)]) });
-
-async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly string[]> {
-  return (await memory.listFacts(subject, {})).facts.map(({ key }) => key).sort();
-}
 
 describe("the result of a store", () => {
   test("names other facts with the same value, and no fact for a new value", async () => {
@@ -74,33 +75,14 @@ describe("the result of a store", () => {
   });
 
   test("omits them when the search is slow or fails", async () => {
-    const store = await openStoreInMemory();
-    const location = { databasePath: "", keyPath: "", keySource: "", driver: "" };
-    const composed = composeMemory({
-      store: { ...bound(store), changes: () => Promise.reject(new Error("broken")) },
-      location,
-      key: { source: "environment", made: false },
-      sweepEveryMs: 0,
-    });
-    const stored = await composed.storeFact("main", { key: "a", value: "v" });
+    const memory = await openMemoryInProcess();
+    const changes = vi.spyOn(memory.store, "changes").mockRejectedValue(new Error("broken"));
+    const stored = await memory.storeFact("main", { key: "a", value: "v" });
+    expect(changes).toHaveBeenCalled();
     expect(stored).toMatchObject({ key: "a" });
     expect(stored).not.toHaveProperty("similar");
-    await composed.close();
   });
 });
-
-/** A store with its methods as plain properties, so that a test can replace one of them. */
-function bound<Store extends object>(store: Store): Store {
-  const reader = Object.getPrototypeOf(Object.getPrototypeOf(store));
-  const names = [reader, Object.getPrototypeOf(store)].flatMap((part) => Object.getOwnPropertyNames(part));
-  const of = (name: string): unknown => Reflect.get(store, name);
-  return Object.fromEntries(
-    [...names, "capabilities"].map((name) => {
-      const member = of(name);
-      return [name, typeof member === "function" ? member.bind(store) : member];
-    }),
-  ) as Store; // has the same methods
-}
 
 describe("superseding", () => {
   test("accepts keys, paths and docids, and ignores missing ones", async () => {
@@ -183,8 +165,7 @@ describe("forgetting a superseded fact", () => {
 
 describe("undo", () => {
   test("is previewed correctly even if the first superseded fact has expired", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "short", value: "Ends soon.", ttlSeconds: 3_600 });
     await memory.storeFact("main", { key: "long", value: "Stays." });
     await memory.storeFact("main", { key: "a", value: "One." });

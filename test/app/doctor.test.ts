@@ -6,18 +6,17 @@ import type { DoctorReport } from "../../app/memory.ts";
 import { examineMemory, openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
 import { ERROR_CODES } from "../../engine/errors.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { snapshotFolder } from "../../engine/store/sqlite/index-snapshots.ts";
-import { DAY_MS, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
-
-async function madePlace(): Promise<StorageLocation> {
-  const place = await tempPlace();
-  const memory = await openTestMemory(place);
-  await memory.storeFact("main", { key: "k", value: "v" });
-  await memory.close();
-  return place;
-}
+import {
+  DAY_MS,
+  entryOf,
+  NOW,
+  openTestMemory,
+  openWithClock,
+  placeWithFact,
+  tempPlace,
+} from "./fixtures/memories.ts";
 
 /** The folder of the key, its notes and the database, elsewhere. */
 async function copied({ keyPath, databasePath }: StorageLocation): Promise<StorageLocation> {
@@ -38,7 +37,7 @@ function told({ findings }: DoctorReport, check: string): readonly string[] {
 
 describe("doctor", () => {
   test("reports no problem when there is none, and recommends a copy of the key", async () => {
-    const report = await examine(await madePlace());
+    const report = await examine(await placeWithFact());
     expect(report.findings.filter(({ level }) => level !== "ok")).toEqual([]);
     expect(report.findings.find(({ check }) => check === "key")?.remedy).toMatch(
       /^Keep a copy of the key in a safe place/,
@@ -48,8 +47,7 @@ describe("doctor", () => {
   });
 
   test("warns of facts that a clock far ahead gave a late end, until they are stored or renewed again", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "right", value: "v", ttlSeconds: 365 * 86_400 });
     clock.pass(500 * DAY_MS);
     await memory.storeFact("main", { key: "late", value: "v" });
@@ -81,7 +79,7 @@ describe("doctor", () => {
   });
 
   test("names cause and remedy when memory does not open, and repairs nothing", async () => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     await rm(place.keyPath);
     const report = await examine(place);
     expect(report.findings[0]).toMatchObject({
@@ -101,7 +99,7 @@ describe("doctor", () => {
     ["store_corrupt", (place: StorageLocation) => truncate(place.databasePath, 9_000)],
     ["store_not_ours", (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000))],
   ] as const)("reports %s", async (code, spoil) => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     await spoil(place);
     const report = await examine(place);
     expect(report.findings[0]).toMatchObject({ level: "error", remedy: remedyFor(code) });
@@ -109,7 +107,7 @@ describe("doctor", () => {
   });
 
   test("names the configured key if it is the wrong one, and gives each advice once", async () => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     await writeFile(place.keyPath, "0".repeat(64));
     const [{ message = "", remedy = "" } = {}] = (await examine(place)).findings;
     expect(message).toMatch(/does not open with the configured key [0-9a-f]{16}: .*HELMDECK_MEMORY_KEY_FILE/);
@@ -119,7 +117,7 @@ describe("doctor", () => {
   });
 
   test("warns of a database that others can read", async () => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     await chmod(place.databasePath, 0o644);
     expect(told(await examine(place), "database")).toEqual([
       expect.stringContaining("accessible to other accounts (mode 0644)"),
@@ -128,19 +126,19 @@ describe("doctor", () => {
 
   test("as root, warns of a database that belongs to another account", async (context) => {
     context.skip(process.getuid?.() !== 0, "only root can give a file to another account");
-    const place = await madePlace();
+    const place = await placeWithFact();
     await chown(place.databasePath, 1_234, 1_234);
     expect(told(await examine(place), "database")).toEqual([expect.stringContaining("uid 1234")]);
   });
 
   test("warns of a link in place of the folder of index copies", async () => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     await symlink(dirname(place.keyPath), snapshotFolder(place.databasePath));
     expect(told(await examine(place), "space")).toEqual([expect.stringContaining("or a link to one")]);
   });
 
   test("warns of copies beside the database, and of no other file", async () => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     const folder = dirname(place.databasePath);
     await writeFile(join(folder, "memory (1).sqlite"), "");
     await writeFile(join(folder, "memory.sqlite.bak"), "");
@@ -162,14 +160,8 @@ describe("doctor", () => {
 
   test("counts unreadable audit rows", async () => {
     const memory = await openTestMemory();
-    const row = {
-      namespace: namespaceOf("main"),
-      origin: "audit",
-      key: "pack_history/p/1",
-      category: "pack_history",
-      tags: [],
-    } as const;
-    await memory.store.put({ ...row, value: Buffer.from("{") });
+    const row = { origin: "audit", category: "pack_history" } as const;
+    await memory.store.put(entryOf("pack_history/p/1", "{", row));
     expect(told(await memory.doctor(), "audit")).toEqual([
       expect.stringMatching(/^warning: 1 row of the run records/),
     ]);
@@ -238,7 +230,7 @@ describe("opening", () => {
       (place: StorageLocation) => writeFile(place.databasePath, "x".repeat(10_000)),
     ],
   ] as const)("with %s fails with %s, and works after the repair", async (_, code, spoil) => {
-    const place = await madePlace();
+    const place = await placeWithFact();
     const [key, database] = await Promise.all([readFile(place.keyPath), readFile(place.databasePath)]);
     await spoil(place);
     await expect(openMemory(options(place))).rejects.toMatchObject({ name: "HelmdeckError", code });
@@ -260,7 +252,7 @@ describe("opening", () => {
   ])(
     "a database that was emptied, %s, is reported, also by doctor, and not used as a new one",
     async (_, move) => {
-      const place = await move(await madePlace());
+      const place = await move(await placeWithFact());
       await writeFile(place.databasePath, "");
       await expect(openTestMemory(place)).rejects.toMatchObject({
         code: "store_corrupt",

@@ -10,11 +10,10 @@ import type { EmbeddingSettings } from "../../app/embedding/embedding-settings.t
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import type { Memory } from "../../app/memory.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
-import type { NewEntry } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { type SeenRequest, type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
+import { entryOf, openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const MODEL = "nomic-embed-text";
 const FACT = { key: "deploy-preference", value: "I always deploy via Konflux." };
@@ -45,12 +44,6 @@ async function embedded(memory: Memory, count: number): Promise<void> {
     ({ embeddings }) => embeddings !== undefined && "embedded" in embeddings && embeddings.embedded >= count,
   );
 }
-
-const factOf = (subject: string, { key, value }: typeof FACT): NewEntry => ({
-  namespace: namespaceOf(subject),
-  origin: "fact",
-  ...{ key, value: Buffer.from(value), category: "user_facts", tags: [] },
-});
 
 const textsOf = (requests: readonly SeenRequest[]): string =>
   JSON.stringify(requests.map(({ body }) => body));
@@ -199,39 +192,6 @@ describe("an open memory with an embedding service", () => {
 });
 
 describe("a short-lived command", () => {
-  async function embeddedBefore(service: StandInOllama): Promise<Partial<OpenMemoryOptions>> {
-    const place = { ...(await tempPlace()), embeddings: at(service) };
-    const gateway = await openTestMemory(place);
-    await gateway.storeFact("main", FACT);
-    await embedded(gateway, 1);
-    await gateway.close();
-    return { ...place, embedsEntries: false };
-  }
-
-  test("uses the existing vectors", async () => {
-    const command = await openTestMemory(await embeddedBefore(await standIn()));
-    await command.warm("main");
-    expect(await command.search("main", QUESTION)).toMatchObject({
-      mode: "hybrid",
-      results: [{ key: FACT.key }],
-    });
-    expect((await command.status("main")).embeddings).toMatchObject({ embedded: 1 });
-  });
-
-  test("embeds nothing, and reports how much is missing", async () => {
-    const service = await standIn();
-    const command = await openTestMemory(await embeddedBefore(service));
-    await command.storeFact("main", { key: "lunch", value: "Lunch is vegetarian on Mondays." });
-    await command.warm("main");
-    expect(await command.search("main", QUESTION)).toMatchObject({
-      mode: "hybrid",
-      reason: "Embedded so far: 1 of 2 entries. The others are found by keywords.",
-    });
-    expect(textsOf(service.requests)).not.toContain("vegetarian");
-  });
-});
-
-describe("a command that searches", () => {
   /** Never calls back, so a wait with this timer never ends. */
   const never = () => () => {};
   const asCommand = { embedsEntries: false, timer: never };
@@ -244,6 +204,28 @@ describe("a command that searches", () => {
     await first.close();
     return place;
   }
+
+  test("uses the existing vectors", async () => {
+    const command = await openTestMemory({ ...(await withOneFact(await standIn())), ...asCommand });
+    await command.warm("main");
+    expect(await command.search("main", QUESTION)).toMatchObject({
+      mode: "hybrid",
+      results: [{ key: FACT.key }],
+    });
+    expect((await command.status("main")).embeddings).toMatchObject({ embedded: 1 });
+  });
+
+  test("embeds nothing, and reports how much is missing", async () => {
+    const service = await standIn();
+    const command = await openTestMemory({ ...(await withOneFact(service)), ...asCommand });
+    await command.storeFact("main", { key: "lunch", value: "Lunch is vegetarian on Mondays." });
+    await command.warm("main");
+    expect(await command.search("main", QUESTION)).toMatchObject({
+      mode: "hybrid",
+      reason: "Embedded so far: 1 of 2 entries. The others are found by keywords.",
+    });
+    expect(textsOf(service.requests)).not.toContain("vegetarian");
+  });
 
   test("sends one text to the service: the question", async () => {
     const service = await standIn();
@@ -373,8 +355,9 @@ describe("an idle server", () => {
   test("embeds only for its own subjects", async () => {
     const service = await standIn();
     const idle = await openTestMemory({ embeddings: at(service), embedsEntries: true });
-    await idle.store.put(factOf("main", FACT));
-    await idle.store.put(factOf("other", { key: "lunch", value: "Lunch is vegetarian on Mondays." }));
+    const theirs = { namespace: namespaceOf("other") };
+    await idle.store.put(entryOf(FACT.key, FACT.value));
+    await idle.store.put(entryOf("lunch", "Lunch is vegetarian on Mondays.", theirs));
     await embedStoredEntries(idle, ["main"]);
     await embedded(idle, 1);
     expect(textsOf(service.requests)).not.toContain("vegetarian");

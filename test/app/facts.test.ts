@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+import {
+  DAY_MS,
+  entryOf,
+  inTurn,
+  NOW,
+  openTestMemory,
+  openWithClock,
+  pagesOf,
+  TestClock,
+  tempPlace,
+} from "./fixtures/memories.ts";
 
 describe("storing a fact", () => {
   test("returns its path and its expiry", async () => {
@@ -15,8 +24,7 @@ describe("storing a fact", () => {
   });
 
   test("reports whether it replaced another value or renewed the same one", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "k", value: "one" });
     clock.pass(1_000);
     const again = await memory.storeFact("main", { key: "k", value: " one " });
@@ -44,8 +52,7 @@ describe("storing a fact", () => {
   });
 
   test("replaces nothing when the previous one has expired", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "k", value: "one", ttlSeconds: 3_600 });
     clock.pass(3_600 * 1_000);
     expect((await memory.storeFact("main", { key: "k", value: "two" })).replaced).toBeUndefined();
@@ -93,8 +100,7 @@ describe("storing a fact", () => {
   test("does not affect facts of an earlier version with refused keys: they can be read, listed and forgotten", async () => {
     const memory = await openTestMemory();
     const key = "mood/a\ufe0f";
-    const row = { namespace: namespaceOf("main"), origin: "fact", key, value: Buffer.from("fine") } as const;
-    await memory.store.put({ ...row, category: "user_facts", tags: [] });
+    await memory.store.put(entryOf(key, "fine"));
     expect(await memory.getFact("main", { key })).toMatchObject({ key, value: "fine" });
     await expect(memory.storeFact("main", { key, value: "new" })).rejects.toThrow("U+FE0F");
     expect(await memory.forget("main", { scope: `key:${key}` })).toMatchObject({ deleted: 1 });
@@ -160,8 +166,7 @@ describe("getting a fact", () => {
   );
 
   test("misses exactly from its expiry on", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "k", value: "v", ttlSeconds: 3_600 });
     clock.pass(3_600 * 1_000 - 1);
     expect(await memory.getFact("main", { key: "k" })).toBeDefined();
@@ -176,21 +181,15 @@ describe("getting a fact", () => {
 
 describe("listing facts", () => {
   test("pages through all of them, newest first, each once", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     const keys = Array.from({ length: 135 }, (_, index) => `k${index}`);
     await inTurn(keys, (key) => {
       clock.pass(1);
       return memory.storeFact("main", { key, value: "v" });
     });
-    const first = await memory.listFacts("main", { limit: 120 });
-    const rest = await memory.listFacts("main", {
-      limit: 120,
-      ...(first.nextCursor && { cursor: first.nextCursor }),
-    });
-    expect(first.facts).toHaveLength(120);
-    expect(rest.nextCursor).toBeUndefined();
-    expect([...first.facts, ...rest.facts].map(({ key }) => key)).toEqual(keys.reverse());
+    const pages = await pagesOf((next) => memory.listFacts("main", { limit: 120, ...next }));
+    expect(pages.map(({ facts }) => facts.length)).toEqual([120, 15]);
+    expect(pages.flatMap(({ facts }) => facts.map(({ key }) => key))).toEqual(keys.reverse());
   });
 
   test("by prefix and category, exactly", async () => {
@@ -218,15 +217,9 @@ describe("listing facts", () => {
     const value = "x".repeat(60_000);
     const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
     await inTurn(keys, (key) => memory.storeFact("main", { key, value }));
-    const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memory.listFacts("main", { limit: 1_000, ...(cursor && { cursor }) });
-      expect(page.facts.length).toBeLessThan(100);
-      found.push(...page.facts.map(({ key }) => key));
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    expect(found.sort()).toEqual(keys.sort());
+    const pages = await pagesOf((next) => memory.listFacts("main", { limit: 1_000, ...next }));
+    for (const { facts } of pages) expect(facts.length).toBeLessThan(100);
+    expect(pages.flatMap(({ facts }) => facts.map(({ key }) => key)).sort()).toEqual(keys.sort());
   });
 
   test.each([

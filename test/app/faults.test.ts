@@ -5,9 +5,8 @@ import type { OpenMemory } from "../../app/compose.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
 import { forgetPreview } from "../../app/presenters/forget-texts.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+import { DAY_MS, entryOf, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
 
 /** Changes the closed database without the store. */
 function tamper(place: StorageLocation, sql: string, ...values: readonly unknown[]): void {
@@ -174,14 +173,7 @@ describe("fault 6: key: deletes by prefix, case-insensitively, over all categori
       memory.storeFact("main", { key, value: "v" }),
     );
     await memory.recordPackRun("main", { pack: "deploy", outcome: "ok", at_unix: NOW / 1_000 });
-    await memory.store.put({
-      namespace: namespaceOf("main"),
-      origin: "cache",
-      key: "deploy",
-      category: "cache",
-      tags: [],
-      value: Buffer.from("c"),
-    });
+    await memory.store.put(entryOf("deploy", "c", { origin: "cache", category: "cache" }));
     return memory;
   }
 
@@ -261,8 +253,8 @@ describe("fault 7: a fact whose key begins pack_history/ poisons the audit histo
 
   test("a fact with the key of a cached answer affects no cached answer", async () => {
     const memory = await openTestMemory();
-    const cached = { namespace: namespaceOf("main"), origin: "cache", key: "github.list_issues/ab" } as const;
-    await memory.store.put({ ...cached, category: "cache", tags: [], value: Buffer.from("answer") });
+    const cached = entryOf("github.list_issues/ab", "answer", { origin: "cache", category: "cache" });
+    await memory.store.put(cached);
     await memory.storeFact("main", { key: cached.key, value: "poison" });
     expect(Buffer.from((await memory.store.get(cached))?.value ?? []).toString()).toBe("answer");
   });
@@ -307,40 +299,11 @@ describe("fault 12: cache rows show up as facts in my-memory and in the corpus, 
   test("only facts and runs are listed, counted, found or read", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "deploy", value: "harbour" });
-    const namespace = namespaceOf("main");
     await memory.store.putMany([
-      {
-        namespace,
-        origin: "cache",
-        key: "github.list_issues/ab",
-        category: "cache",
-        tags: [],
-        value: Buffer.from("harbour"),
-      },
-      {
-        namespace,
-        origin: "cache",
-        key: "posing",
-        category: "user_facts",
-        tags: [],
-        value: Buffer.from("harbour"),
-      },
-      {
-        namespace,
-        origin: "pack",
-        key: "swe.solve/ab/notes",
-        category: "solve",
-        tags: [],
-        value: Buffer.from("harbour"),
-      },
-      {
-        namespace,
-        origin: "audit",
-        key: "plan_history/p/1",
-        category: "plan_history",
-        tags: [],
-        value: Buffer.from('{"plan":"harbour"}'),
-      },
+      entryOf("github.list_issues/ab", "harbour", { origin: "cache", category: "cache" }),
+      entryOf("posing", "harbour", { origin: "cache" }),
+      entryOf("swe.solve/ab/notes", "harbour", { origin: "pack", category: "solve" }),
+      entryOf("plan_history/p/1", '{"plan":"harbour"}', { origin: "audit", category: "plan_history" }),
     ]);
     expect((await memory.search("main", { query: "harbour" })).results.map(({ key }) => key)).toEqual([
       "deploy",

@@ -5,7 +5,15 @@ import type { OpenMemory } from "../../app/compose.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { FACT_LIMITS, factEntry, keyToLookUp, validateFact } from "../../engine/facts/facts-policy.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, inTurn, NOW, openMemoryInProcess, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import {
+  DAY_MS,
+  inTurn,
+  keysOf,
+  NOW,
+  openMemoryInProcess,
+  openTestMemory,
+  TestClock,
+} from "./fixtures/memories.ts";
 
 const RUN_AT = NOW / 1_000;
 
@@ -28,10 +36,6 @@ async function store(memory: OpenMemory, facts: readonly Named[]): Promise<void>
   await memory.store.putMany(entries);
 }
 
-async function keysOf(memory: OpenMemory, subject = "main"): Promise<readonly string[]> {
-  return (await memory.listFacts(subject, { limit: 1_000 })).facts.map(({ key }) => key).sort();
-}
-
 /** Returns the forgotten keys and the outcome. Another subject's facts and the records of runs must always remain. */
 async function forgetting(memory: OpenMemory, scope: string) {
   const [before, theirs, runs] = [
@@ -52,71 +56,19 @@ async function runsOf(memory: OpenMemory): Promise<number> {
 const RUN_KEY = "pack_history/lint/00000000000000000001";
 /** Keys that look like a scope, path or docid. */
 const LOOKALIKES = [
-  ...[
-    "all",
-    "everything",
-    "packs",
-    "pipelines",
-    "ALL",
-    "pack:",
-    "key:",
-    "pack:a",
-    "pipeline:a",
-    "category:a",
-    "key:a",
-  ],
-  ...[
-    "a",
-    "b",
-    "a/b",
-    "b/a",
-    "a/a",
-    "user_facts/a",
-    "user_facts/a/b",
-    "a#L1",
-    "a#L1-L5",
-    "a/b#L1-L5",
-    "user_facts/a#L3",
-  ],
-  ...[
-    "helmdeck/user_facts/a.md",
-    "helmdeck/user_facts/a.md#L1-L5",
-    "helmdeck/a/b.md:1-2",
-    "helmdeck/my-memory.md",
-  ],
-  ...[
-    "helmdeck/",
-    "helmdeck/a",
-    "helmdeck/user_facts/a",
-    "helmdeck/user_facts/../a.md",
-    "helmdeck/helmdeck/a.md",
-  ],
-  ...[
-    "note:monday",
-    "note: monday",
-    "a:b",
-    ":",
-    "/",
-    "//",
-    "..",
-    "*",
-    "%",
-    "a%",
-    "a_",
-    "é",
-    "e\u0301",
-    "ﬁ",
-    "fi",
-    "a\u200Db",
-  ],
-  ...[
-    RUN_KEY,
-    `pack_history/${RUN_KEY}`,
-    `mem_${"0".repeat(32)}`,
-    "undefined",
-    "null",
-    "k".repeat(FACT_LIMITS.keyBytes),
-  ],
+  ..."all everything packs pipelines ALL pack: key: pack:a pipeline:a category:a key:a a b a/b b/a a/a".split(
+    " ",
+  ),
+  ..."user_facts/a user_facts/a/b a#L1 a#L1-L5 a/b#L1-L5 user_facts/a#L3 helmdeck/user_facts/a.md".split(" "),
+  ..."helmdeck/user_facts/a.md#L1-L5 helmdeck/a/b.md:1-2 helmdeck/my-memory.md helmdeck/ helmdeck/a".split(
+    " ",
+  ),
+  ..."helmdeck/user_facts/a helmdeck/user_facts/../a.md helmdeck/helmdeck/a.md note:monday a:b : / //".split(
+    " ",
+  ),
+  ...".. * % a% a_ \u00e9 e\u0301 \ufb01 fi a\u200Db undefined null".split(" "),
+  ...["note: monday", RUN_KEY, `pack_history/${RUN_KEY}`, `mem_${"0".repeat(32)}`],
+  "k".repeat(FACT_LIMITS.keyBytes),
 ];
 
 const key = fc

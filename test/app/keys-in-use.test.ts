@@ -4,6 +4,7 @@ import { KeysInUse } from "../../app/keys-in-use.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
+import { entryOf } from "./fixtures/memories.ts";
 
 const MAIN = namespaceOf("main");
 const LOOKS_LIKE_DEPLOY = "d\u0435ploy";
@@ -21,18 +22,11 @@ async function storeOwn(
   key: string,
 ): Promise<void> {
   const { keysSince, stored } = await keys.toStore(MAIN, key);
-  const value = Buffer.from("x");
-  const { entry } = await store.put(
-    { namespace: MAIN, origin: "fact", key, value, category: "user_facts", tags: [] },
-    { keysSince },
-  );
+  const { entry } = await store.put(entryOf(key, "x"), { keysSince });
   stored(entry.revision);
 }
 
-async function put(store: MemoryStore, key: string, namespace = MAIN): Promise<void> {
-  const value = Buffer.from("x");
-  await store.put({ namespace, origin: "fact", key, value, category: "user_facts", tags: [] });
-}
+const put = (store: MemoryStore, key: string) => store.put(entryOf(key, "x"));
 
 describe("the keys in use", () => {
   test("follow other processes' writes without listing all keys again", async () => {
@@ -65,12 +59,11 @@ describe("the keys in use", () => {
   // verifies P-text-lookalikes
   test("refuse a key in the store's own transaction when one that looks like it was stored since", async () => {
     const { store, keys } = await opened();
-    const ref = { namespace: MAIN, origin: "fact", key: "deploy" } as const;
-    const { keysSince } = await keys.toStore(MAIN, ref.key);
+    const entry = entryOf("deploy", "x");
+    const { keysSince } = await keys.toStore(MAIN, entry.key);
     await put(store, LOOKS_LIKE_DEPLOY);
-    const entry = { ...ref, value: Buffer.from("x"), category: "user_facts", tags: [] };
     await expect(store.put(entry, { keysSince })).rejects.toThrow("looks like");
-    expect(await store.get(ref)).toBeUndefined();
+    expect(await store.get(entry)).toBeUndefined();
   });
 
   // verifies P-text-lookalikes

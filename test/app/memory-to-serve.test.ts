@@ -1,5 +1,6 @@
 /** The memory of a server, in each of its states. */
-import { access, copyFile, readFile, rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
 import {
@@ -10,7 +11,7 @@ import {
 import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
-import { NOW, openTestMemory, tempPlace } from "./fixtures/memories.ts";
+import { NOW, openTestMemory, placeWithFact, tempPlace } from "./fixtures/memories.ts";
 
 const KEY = "ab".repeat(32);
 
@@ -29,24 +30,9 @@ async function openTestServedMemory(options: Partial<MemoryToServeOptions> = {})
   return opened;
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-/** A storage location with a fact and its key. */
-async function placeWithData() {
-  const place = await tempPlace();
-  const memory = await openTestMemory(place);
-  await memory.storeFact("main", { key: "k", value: "v" });
-  await memory.close();
-  return place;
-}
-
 describe("with a database and its key", () => {
   test("is ready and has what the command line stored", async () => {
-    const place = await placeWithData();
+    const place = await placeWithFact();
     const { memory, state } = await openTestServedMemory(place);
     expect(state).toEqual({ state: "ready", databasePath: place.databasePath, keySource: place.keyPath });
     expect((await memory.getFact("main", { key: "k" }))?.value).toBe("v");
@@ -69,7 +55,7 @@ describe("without a key and without data", () => {
     expect(await memory.status("main")).toMatchObject({ state: "ready", subject: { facts: 1 } });
     expect((await memory.doctor()).findings).toMatchObject([{ level: "warning", check: "memory" }]);
     await memory.close();
-    expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
+    expect([place.databasePath, place.keyPath].map((path) => existsSync(path))).toEqual([false, false]);
   });
 
   // verifies P-alone-quota
@@ -161,7 +147,7 @@ const USES: Readonly<Record<string, (memory: Memory) => Promise<unknown>>> = {
 // verifies P-quiet-packs
 describe.each(TROUBLES)("with %s", (_, code, trouble) => {
   test(`is unavailable: every use case throws ${code}, and status and doctor report it, until that is mended`, async () => {
-    const place = await placeWithData();
+    const place = await placeWithFact();
     const { options, mend } = await trouble(place);
     const clock = new FakeClock();
     const told: (string | undefined)[] = [];
@@ -189,7 +175,7 @@ describe.each(TROUBLES)("with %s", (_, code, trouble) => {
   });
 
   test("is not replaced by another key, even if a key file may be created", async () => {
-    const place = await placeWithData();
+    const place = await placeWithFact();
     const { options } = await trouble(place);
     const given = { ...place, ...options, withoutKey: "make" as const };
     expect((await openTestServedMemory(given)).state).toMatchObject({

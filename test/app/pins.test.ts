@@ -6,7 +6,17 @@ import { exportLines } from "../../app/transfer/export-lines.ts";
 import { exportMarkdown } from "../../app/transfer/export-markdown.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock, tempPlace } from "./fixtures/memories.ts";
+import {
+  DAY_MS,
+  entryOf,
+  inTurn,
+  NOW,
+  openTestMemory,
+  openWithClock,
+  pagesOf,
+  TestClock,
+  tempPlace,
+} from "./fixtures/memories.ts";
 
 const MAIN = "main";
 const PERSON: Asker = { surface: "cli", isPerson: true };
@@ -15,8 +25,7 @@ const YEAR = 365;
 const KEY = "allergies";
 
 async function memoryWith(...keys: readonly string[]) {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   await inTurn(keys, (key) => memory.storeFact(MAIN, { key, value: `The value of ${key}.` }));
   return { memory, clock };
 }
@@ -253,15 +262,9 @@ describe("a list", () => {
     expect(await keysIn(memory, { pinned: true })).toEqual(["k2", "k5", "k7"]);
     expect(await keysIn(memory, { pinned: true, prefix: "k5" })).toEqual(["k5"]);
     for (const limit of [1, 2, 3, 4, 5, 8, 9, 10]) {
-      const seen: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await memory.listFacts(MAIN, { limit, ...(cursor !== undefined && { cursor }) });
-        expect(page.facts.length).toBeLessThanOrEqual(limit);
-        seen.push(...page.facts.map(({ key }) => key));
-        cursor = page.nextCursor;
-      } while (cursor !== undefined);
-      expect(seen).toEqual(expected);
+      const pages = await pagesOf((next) => memory.listFacts(MAIN, { limit, ...next }));
+      for (const { facts } of pages) expect(facts.length).toBeLessThanOrEqual(limit);
+      expect(pages.flatMap(({ facts }) => facts.map(({ key }) => key))).toEqual(expected);
     }
     for (const key of ["k0", "k1", "k3", "k4", "k6", "k8"])
       await memory.forget(MAIN, { scope: `key:${key}` });
@@ -285,9 +288,7 @@ describe("a list", () => {
     expect(await pinned()).toEqual(["a", "c"]);
     await other.forget(MAIN, { scope: "key:c" });
     expect(await pinned()).toEqual(["a"]);
-    const many = Array.from({ length: 1_100 }, (_, at) => `many/${at}`);
-    const common = { namespace: namespaceOf(MAIN), origin: "fact", category: "c", tags: [] } as const;
-    await other.store.putMany(many.map((key) => ({ ...common, key, value: Buffer.from("x") })));
+    await other.store.putMany(Array.from({ length: 1_100 }, (_, at) => entryOf(`many/${at}`, "x")));
     await pin(other, "b");
     expect(await pinned()).toEqual(["a", "b"]);
     clock.pass(YEAR * DAY_MS);

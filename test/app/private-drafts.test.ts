@@ -1,22 +1,16 @@
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { withDrafts } from "../../app/keys/private-drafts.ts";
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "helmdeck-drafts-"));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-async function lies(name: string, daysOld: number): Promise<void> {
-  await writeFile(join(folder, name), "sealed");
-  const then = new Date(Date.now() - daysOld * 86_400_000);
-  await utimes(join(folder, name), then, then);
-}
+import { tempFolder } from "./fixtures/memories.ts";
 
 test("the next backup removes the files of a killed one, but not files in use or of other programs", async () => {
+  const folder = await tempFolder();
+  const lies = async (name: string, daysOld: number) => {
+    await writeFile(join(folder, name), "sealed");
+    const then = new Date(Date.now() - daysOld * 86_400_000);
+    await utimes(join(folder, name), then, then);
+  };
   await lies(".mine.hdb.0123456789ab.copy", 2);
   await lies(".mine.hdb.0123456789ab.copy-wal", 2);
   await lies(".mine.hdb.fedcba987654.part", 0);

@@ -8,7 +8,7 @@ import { renewText } from "../../commands/history.ts";
 import { listText } from "../../commands/list.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import { DAY_MS, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, NOW, openWithClock } from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
@@ -17,8 +17,7 @@ const FACT = { key: KEY, value: "Always through Konflux.\nNever by hand." };
 afterEach(() => vi.restoreAllMocks());
 
 async function memoryWith(...facts: readonly { key: string; value: string; ttlSeconds?: number }[]) {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   for (const fact of facts) await memory.storeFact("main", fact);
   return { memory, clock };
 }

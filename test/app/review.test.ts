@@ -5,7 +5,7 @@ import type { Review } from "../../app/memory.ts";
 import { toKeep } from "../../app/tidying.ts";
 import { areApart } from "../../engine/facts/marks.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
-import { DAY_MS, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, entryOf, openTestMemory, openWithClock } from "./fixtures/memories.ts";
 
 const LONG = { ttlSeconds: 300 * 86_400 };
 const FRIDAYS = { key: "deploy/fridays", value: "We never deploy on Fridays" };
@@ -13,8 +13,7 @@ const ALSO_FRIDAYS = { key: "deploy/rule", value: "We deploy on Fridays" };
 const PEANUTS = "I am allergic to peanuts";
 
 async function memoryWith(...facts: readonly { readonly key: string; readonly value: string }[]) {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   for (const fact of facts) {
     clock.pass(1_000);
     await memory.storeFact("main", { ...LONG, ...fact });
@@ -298,26 +297,15 @@ test("10,000 facts are reviewed within seconds, and others get their turn meanwh
   timeout: 60_000,
 }, async () => {
   const { memory } = await memoryWith();
-  const namespace = namespaceOf("main");
   const words =
     "harbour violet kettle meadow lantern copper walnut saddle ribbon thistle anchor marble".split(" ");
   const word = (n: number) => `${words[n % words.length]}${Math.floor(n / words.length) % 300}`;
   for (let from = 0; from < 10_000; from += 1_000) {
     const entries = Array.from({ length: 1_000 }, (_, at) => {
       const n = from + at;
-      const value = Buffer.from(
-        `The ${word(n)} of ${word(n * 7 + 1)} is kept beside the ${word(n * 13 + 5)}`,
-      );
-      return {
-        namespace,
-        origin: "fact",
-        key: `fact/${n}`,
-        value,
-        category: "user_facts",
-        tags: [],
-      } as const;
+      return entryOf(`fact/${n}`, `The ${word(n)} of ${word(n * 7 + 1)} is beside the ${word(n * 13 + 5)}`);
     });
-    await memory.store.putMany([...entries]);
+    await memory.store.putMany(entries);
   }
   let longestMs = 0;
   let last = performance.now();

@@ -11,12 +11,11 @@ import { examineMemory, openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
 import { makeKeyFile, readKeyFile } from "../../engine/store/key-file.ts";
 import { keyIdOf } from "../../engine/store/key-ring.ts";
-import { namespaceOf } from "../../engine/store/namespace.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import type { SqliteDriver } from "../../engine/store/sqlite/sqlite-driver.ts";
 import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import { bundledScript } from "../run/bundles.ts";
-import { openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
+import { entryOf, openTestMemory, tempFolder, tempPlace } from "./fixtures/memories.ts";
 
 const FEW = 20;
 /** Enough for more than one slice. */
@@ -27,10 +26,7 @@ const options = (place: StorageLocation, env = {}) => ({ ...place, env, driver }
 async function madePlace(facts = 3): Promise<StorageLocation> {
   const place = await tempPlace();
   const memory = await openTestMemory(place);
-  const fact = { namespace: namespaceOf("main"), origin: "fact", category: "user_facts", tags: [] } as const;
-  await memory.store.putMany(
-    Array.from({ length: facts }, (_, i) => ({ ...fact, key: `k${i}`, value: Buffer.from(`value ${i}`) })),
-  );
+  await memory.store.putMany(Array.from({ length: facts }, (_, i) => entryOf(`k${i}`, `value ${i}`)));
   await memory.close();
   return place;
 }

@@ -1,6 +1,6 @@
 /** The use cases behind the pages: runs, expiring facts, growth, and the preview of a store. */
 import { describe, expect, test } from "vitest";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, inTurn, NOW, openTestMemory, openWithClock, pagesOf } from "./fixtures/memories.ts";
 
 const tool = (name: string, outcome: "ok" | "failed" = "ok", at = NOW) => ({
   tool: name,
@@ -11,8 +11,7 @@ const tool = (name: string, outcome: "ok" | "failed" = "ok", at = NOW) => ({
 });
 
 async function memoryWithRuns() {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   await memory.recordToolCall("main", tool("one"));
   clock.pass(60_000);
   await memory.recordToolCall("main", tool("two", "failed", clock.time));
@@ -53,21 +52,15 @@ describe("runs", () => {
   });
 
   test("are listed page by page without a gap, also if few match", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await inTurn([...Array(130).keys()], async (number) => {
       clock.pass(1_000);
       const outcome = number % 3 === 0 ? "failed" : "ok";
       await memory.recordToolCall("main", tool(`t${number}`, outcome, clock.time));
     });
-    const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await memory.listRuns("main", { outcome: "failed", limit: 7, ...(cursor && { cursor }) });
-      found.push(...names(page));
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    expect(found).toEqual([...Array(44).keys()].map((at) => `t${129 - 3 * at}`));
+    const failed = { outcome: "failed", limit: 7 } as const;
+    const pages = await pagesOf((next) => memory.listRuns("main", { ...failed, ...next }));
+    expect(pages.flatMap(names)).toEqual([...Array(44).keys()].map((at) => `t${129 - 3 * at}`));
   });
 
   test.each([{ kind: "cache" }, { outcome: "maybe" }, { until: 1.5 }, { limit: 201 }, { cursor: "x" }])(
@@ -89,19 +82,14 @@ test("facts that expire within 14 days are sorted soonest first, page by page", 
       ttlSeconds: days * 86_400,
     });
   });
-  const found: number[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await memory.listFacts("main", { soonestFirst: true, limit: 2, ...(cursor && { cursor }) });
-    found.push(...page.facts.map(({ expiresAt = 0 }) => (expiresAt - NOW) / DAY_MS));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  expect(found).toEqual([1, 3, 3, 9, 13]);
+  const soonest = { soonestFirst: true, limit: 2 };
+  const pages = await pagesOf((next) => memory.listFacts("main", { ...soonest, ...next }));
+  const days = pages.flatMap(({ facts }) => facts.map(({ expiresAt = 0 }) => (expiresAt - NOW) / DAY_MS));
+  expect(days).toEqual([1, 3, 3, 9, 13]);
 });
 
 test("growth counts current entries by day of creation, and notices changes", async () => {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   expect(await memory.growth("main")).toEqual({ days: [], bytes: 0 });
   await memory.storeFact("main", { key: "a", value: "x" });
   await memory.recordToolCall("main", tool("t"));

@@ -7,7 +7,15 @@ import { readTime, rfc3339 } from "../../engine/rfc3339.ts";
 import type { ConflictRule } from "../../engine/store/memory-store.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { importLines } from "../transfer/import-lines.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import {
+  DAY_MS,
+  entryOf,
+  inTurn,
+  NOW,
+  openTestMemory,
+  openWithClock,
+  TestClock,
+} from "./fixtures/memories.ts";
 
 const AT = NOW / 1_000;
 
@@ -298,8 +306,7 @@ describe("an import", () => {
 
   // verifies P-import-newer
   test("keeps the newer value by default, and follows another conflict rule", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     await memory.storeFact("main", { key: "k", value: "as it was" });
     const lines = (await exported(memory)).join("\n");
     clock.pass(1_000);
@@ -522,8 +529,7 @@ describe("the bytes of an import", () => {
 
 describe("an export", () => {
   async function filled(): Promise<OpenMemory> {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     const facts = [
       { key: "a", value: "one" },
       {
@@ -585,11 +591,10 @@ describe("an export", () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "mine", value: "v" });
     await memory.storeFact("other", { key: "theirs", value: "v" });
-    const rest = { key: "hidden", category: "cache", tags: [], value: Buffer.from("v") };
     await memory.store.putMany([
-      { ...rest, namespace: namespaceOf("main"), origin: "cache" },
-      { ...rest, namespace: namespaceOf("main"), origin: "pack" },
-      { ...rest, namespace: namespaceOf("main", "s1"), origin: "fact", category: "c" },
+      entryOf("hidden", "v", { origin: "cache", category: "cache" }),
+      entryOf("hidden", "v", { origin: "pack", category: "cache" }),
+      entryOf("hidden", "v", { namespace: namespaceOf("main", "s1") }),
     ]);
     expect((await exported(memory)).map((line) => JSON.parse(line).key)).toEqual(["mine"]);
   });
@@ -617,23 +622,10 @@ describe("an export", () => {
   test("reports rows that it cannot export, and never skips them silently", async () => {
     const memory = await openTestMemory();
     await memory.storeFact("main", { key: "good", value: "v" });
-    const base = { namespace: namespaceOf("main"), tags: [] };
     await memory.store.putMany([
-      { ...base, origin: "fact", key: "bytes", category: "c", value: Uint8Array.of(0xff) },
-      {
-        ...base,
-        origin: "audit",
-        key: "pack_history/p/1",
-        category: "pack_history",
-        value: Buffer.from("{"),
-      },
-      {
-        ...base,
-        origin: "audit",
-        key: "plan_history/p/1",
-        category: "plan_history",
-        value: Buffer.from("{}"),
-      },
+      entryOf("bytes", "", { value: Uint8Array.of(0xff) }),
+      entryOf("pack_history/p/1", "{", { origin: "audit", category: "pack_history" }),
+      entryOf("plan_history/p/1", "{}", { origin: "audit", category: "plan_history" }),
     ]);
     const [good, ...problems] = await exported(memory);
     expect(good).toContain('"key":"good"');

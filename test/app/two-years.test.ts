@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import type { Asker } from "../../app/memory.ts";
-import { DAY_MS, inTurn, NOW, openTestMemory, TestClock } from "./fixtures/memories.ts";
+import { DAY_MS, inTurn, NOW, openWithClock } from "./fixtures/memories.ts";
 
 const MAIN = "main";
 const PERSON: Asker = { surface: "chat", isPerson: true };
@@ -37,8 +37,7 @@ async function live(memory: OpenMemory, day: number, there: ReadonlySet<string>)
 
 // verifies P-pin-limits, P-renew-bounded
 test("a pin lasts until a year after a person's last word, and each end is told in time", async () => {
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   await inTurn(FACTS, (key) => memory.storeFact(MAIN, { key, value: `The value of ${key}.` }));
   await memory.pinFact(MAIN, { key: "confirmed" }, PERSON);
   await memory.pinFact(MAIN, { key: "unconfirmed" }, PERSON);

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { access, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -14,7 +15,7 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { bundledScript } from "../run/bundles.ts";
-import { openTestMemory, tempPlace } from "./fixtures/memories.ts";
+import { openTestMemory, placeWithFact, tempPlace } from "./fixtures/memories.ts";
 
 type WorkerName = "memory" | "mortal" | "stillborn" | "probe";
 
@@ -34,11 +35,6 @@ async function startTestWorker(
   return memory;
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 const unavailable = expect.objectContaining({ name: "HelmdeckError", code: "memory_unavailable" });
 
 describe("memory in a worker", () => {
@@ -123,9 +119,9 @@ describe("memory in a worker", () => {
   test("opens nothing before the first call", async () => {
     const place = await tempPlace();
     const memory = await startTestWorker("memory", place);
-    expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([false, false]);
+    expect([existsSync(place.databasePath), existsSync(place.keyPath)]).toEqual([false, false]);
     await memory.getFact("main", { key: "k" });
-    expect([await exists(place.databasePath), await exists(place.keyPath)]).toEqual([true, true]);
+    expect([existsSync(place.databasePath), existsSync(place.keyPath)]).toEqual([true, true]);
   });
 
   // verifies P-key-never-shown
@@ -147,7 +143,7 @@ describe("memory in a worker", () => {
     await first.close();
     const second = await startTestWorker("memory", { ...place, env });
     await expect(second.getFact("main", { key: "k" })).rejects.toMatchObject({ code: "key_wrong" });
-    expect(await exists(place.keyPath)).toBe(false);
+    expect(existsSync(place.keyPath)).toBe(false);
   });
 
   test("does not keep an idle process alive", async () => {
@@ -164,10 +160,7 @@ describe("memory in a worker", () => {
 
 describe("memory that does not open", () => {
   async function lostKey(): Promise<{ readonly place: StorageLocation; readonly key: Buffer }> {
-    const place = await tempPlace();
-    const memory = await openTestMemory(place);
-    await memory.storeFact("main", { key: "k", value: "v" });
-    await memory.close();
+    const place = await placeWithFact();
     const key = await readFile(place.keyPath);
     await rm(place.keyPath);
     return { place, key };
@@ -194,7 +187,7 @@ describe("memory that does not open", () => {
       check: "memory",
       message: expect.stringMatching(/^key_missing/),
     });
-    expect(await exists(place.keyPath)).toBe(false);
+    expect(existsSync(place.keyPath)).toBe(false);
   });
 
   test("is retried after a pause, so that a repaired key file works without a restart", async () => {
@@ -299,16 +292,16 @@ describe("closing", () => {
     const place = await tempPlace();
     const memory = await startTestWorker("memory", place);
     await memory.storeFact("main", { key: "k", value: "v" });
-    expect(await exists(`${place.databasePath}-wal`)).toBe(true);
+    expect(existsSync(`${place.databasePath}-wal`)).toBe(true);
     await Promise.all([memory.close(), memory.close()]);
     await memory.close();
-    expect(await exists(`${place.databasePath}-wal`)).toBe(false);
+    expect(existsSync(`${place.databasePath}-wal`)).toBe(false);
   });
 
   test("before any call starts nothing", async () => {
     const place = await tempPlace();
     await (await startTestWorker("memory", place)).close();
-    expect(await exists(place.databasePath)).toBe(false);
+    expect(existsSync(place.databasePath)).toBe(false);
   });
 
   test("finishes calls in progress, and refuses later ones", async () => {

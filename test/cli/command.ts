@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { afterAll, afterEach, beforeEach } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 import { BUNDLED_COMMAND, makeCommand } from "../run/bundles.ts";
 import { handToUnprivileged, unprivilegedFlags } from "../run/unprivileged.ts";
@@ -28,15 +29,54 @@ export interface RunOptions {
 
 /** A home folder for commands. `remove` deletes it. */
 export class CommandHome {
-  readonly folder = mkdtempSync(join(tmpdir(), "helmdeck-cli-"));
-  readonly stateFolder = join(this.folder, ".openclaw");
-  readonly databasePath = join(this.stateFolder, "helmdeck-memory", "memory.sqlite");
-  readonly keyPath = join(this.stateFolder, "helmdeck-memory.key");
   readonly #entry: string;
+  #folder = newFolder();
   #flags: readonly string[] = [];
 
   constructor(entry = BUNDLED_COMMAND) {
     this.#entry = entry;
+  }
+
+  /** One home, which is new for each test. */
+  static forEachTest<Home extends CommandHome, Given extends readonly unknown[]>(
+    this: new (
+      ...given: Given
+    ) => Home,
+    ...given: Given
+  ): Home {
+    const home = new this(...given);
+    beforeEach(() => home.#renew());
+    afterEach(() => home.remove());
+    return home;
+  }
+
+  /** One home for the tests of a file. */
+  static forAllTests<Home extends CommandHome>(this: new () => Home): Home {
+    const home = new this();
+    afterAll(() => home.remove());
+    return home;
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  get stateFolder(): string {
+    return this.path(".openclaw");
+  }
+
+  get databasePath(): string {
+    return join(this.stateFolder, "helmdeck-memory", "memory.sqlite");
+  }
+
+  get keyPath(): string {
+    return join(this.stateFolder, "helmdeck-memory.key");
+  }
+
+  #renew(): void {
+    this.remove();
+    this.#folder = newFolder();
+    this.#flags = [];
   }
 
   protected get isUnprivileged(): boolean {
@@ -93,6 +133,10 @@ export class CommandHome {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "helmdeck-cli-"));
 }
 
 export function finish(child: ReturnType<CommandHome["start"]>): Promise<Finished> {

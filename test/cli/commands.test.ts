@@ -1,10 +1,9 @@
 /** get, list, search, forget and doctor for people and scripts. */
 import { writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
-const home = new InProcessHome();
-afterAll(() => home.remove());
+const home = InProcessHome.forAllTests();
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,16 +1,12 @@
 /** `doctor --compact` on a database whose freed pages are still in the file, as in databases that 0.1 made. */
 import { stat } from "node:fs/promises";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { CommandHome } from "./command.ts";
 
 const LARGE = "x ".repeat(3_500);
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 const size = async () => (await stat(home.databasePath)).size;
 

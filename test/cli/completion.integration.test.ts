@@ -1,11 +1,10 @@
 /** Tab completion in zsh and fish, which .ci/run installs. */
 import { execFileSync } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { tabIn } from "./shells.ts";
 
-const home = new CommandHome();
-afterAll(() => home.remove());
+const home = CommandHome.forAllTests();
 beforeAll(async () => {
   await home.run(["store", "deploy/konflux", "We deploy through Konflux."]);
   await home.run(["store", "--", "deploy/$(touch pwned)", "v"]);

@@ -1,11 +1,10 @@
 /** Completion, including a real bash. completion.integration.test.ts covers zsh and fish. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { tabIn } from "./shells.ts";
 import { runPiped } from "./terminal.ts";
 
-const home = new CommandHome();
-afterAll(() => home.remove());
+const home = CommandHome.forAllTests();
 
 const run = (args: readonly string[], typed = "") => runPiped(args, { homeFolder: home.folder, typed });
 const offered = async (...words: readonly string[]) => {

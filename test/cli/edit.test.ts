@@ -5,8 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
-const home = new CommandHome();
-afterAll(() => home.remove());
+const home = CommandHome.forAllTests();
 
 const piped = (args: readonly string[], typed = "") => runPiped(args, { homeFolder: home.folder, typed });
 const factNow = async () => JSON.parse((await piped(["get", "style", "--json"])).stdout);

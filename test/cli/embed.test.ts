@@ -6,16 +6,14 @@ import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-olla
 import { finish } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 let service: StandInOllama;
 let env: Record<string, string>;
 beforeEach(async () => {
-  home = new InProcessHome();
   service = await startStandInOllama({ models: ["nomic-embed-text"] });
   env = { HELMDECK_EMBEDDINGS_URL: service.address };
 });
 afterEach(async () => {
-  home.remove();
   await service.close();
 });
 

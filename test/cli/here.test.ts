@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { HELMDECK_HERE } from "../../cli/index.ts";
 import { whyWithout } from "../run/programs.ts";
 import { BUNDLED_COMMAND } from "./command.ts";
@@ -13,7 +13,7 @@ import { runPiped } from "./terminal.ts";
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "..", "seam", "dev-loop.sh");
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest(HELMDECK_HERE);
 let here: (
   args: readonly string[],
   input?: string,
@@ -21,12 +21,10 @@ let here: (
 ) => ReturnType<InProcessHome["run"]>;
 
 beforeEach(() => {
-  home = new InProcessHome(HELMDECK_HERE);
   mkdirSync(home.path("repo/.harness"), { recursive: true });
   writeFileSync(home.path("repo/.harness/project.json"), '{"vault_project": "heron"}');
   here = (args, input = "", env = {}) => home.run(args, { cwd: home.path("repo"), input, env });
 });
-afterEach(() => home.remove());
 
 const memory = (args: readonly string[]) =>
   runPiped(args, { homeFolder: home.folder, env: { HOME: home.folder, TZ: "UTC" } });

@@ -1,11 +1,10 @@
 /** Hostile keys and values are refused, or shown without effect on the terminal. No error repeats them. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { finish } from "./command.ts";
 import { actsOnATerminal, HOSTILE_TEXTS } from "./hostile-texts.ts";
 import { InProcessHome } from "./in-process.ts";
 
-const home = new InProcessHome();
-afterAll(() => home.remove());
+const home = InProcessHome.forAllTests();
 
 /** Expects no control characters in the output except line ends and tabs. */
 function expectHarmless(...outputs: readonly string[]): void {

@@ -3,18 +3,14 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, watch } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { BUNDLED_COMMAND, finish } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const NOW_SECONDS = Math.floor(Date.now() / 1_000);
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 const fact = (index: number) => ({
   key: `topic-${index % 50}/fact-${index}`,

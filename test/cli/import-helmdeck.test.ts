@@ -2,15 +2,14 @@
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { KEY_HEX, makeDatabase } from "../transfer/helmdeck-database.ts";
 import { CommandHome } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
-let home: CommandHome;
+const home = CommandHome.forEachTest();
 let path: string;
 beforeEach(() => {
-  home = new CommandHome();
   writeFileSync(join(home.folder, "key"), KEY_HEX);
   path = makeDatabase(home.folder, [
     { key: "ours", value: "of all agents" },
@@ -18,7 +17,6 @@ beforeEach(() => {
     { key: "theirs", value: "of the operator", namespace: "admin" },
   ]);
 });
-afterEach(() => home.remove());
 
 const at = (name: string) => join(home.folder, name);
 const order = (...more: readonly string[]) => [

@@ -2,18 +2,16 @@
 import { cpSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
 const NOTES = fileURLToPath(new URL("../fixtures/notes", import.meta.url));
 
-let home: CommandHome;
+const home = CommandHome.forEachTest();
 beforeEach(() => {
-  home = new CommandHome();
   cpSync(NOTES, home.folder, { recursive: true });
 });
-afterEach(() => home.remove());
 
 const at = (name: string) => join(home.folder, name);
 const onTerminal = (args: readonly string[], typed = "") =>

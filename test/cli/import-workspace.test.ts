@@ -2,22 +2,20 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace } from "../../commands/workspace.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 
 const OUTSIDE = "- Plan: from outside\n";
 
-let home: CommandHome;
+const home = CommandHome.forEachTest();
 beforeEach(() => {
-  home = new CommandHome();
   for (const folder of ["ws/memory", "elsewhere"]) mkdirSync(at(folder), { recursive: true });
   writeFileSync(at("ws/MEMORY.md"), "- Tool: Konflux\n");
   writeFileSync(at("ws/memory/2026-11-18.md"), "- Day: Monday\n");
   writeFileSync(at("elsewhere/2026-11-19.md"), OUTSIDE);
 });
-afterEach(() => home.remove());
 
 const at = (name: string) => join(home.folder, name);
 const piped = (args: readonly string[]) => runPiped(args, { homeFolder: home.folder });

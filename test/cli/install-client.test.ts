@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { CLIENT_PACKAGES } from "../../cli/clients/client-packages.ts";
 import { readClientSettings } from "../../cli/clients/client-settings.ts";
 import { ROOT } from "../../scripts/build/build.ts";
@@ -10,18 +10,16 @@ import { InProcessHome } from "./in-process.ts";
 
 const SETTINGS = '{\n   "cleanupPeriodDays": 7,\n "enabledPlugins": {"other@place": true} }';
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 const claudeDir = () => home.path(".claude");
 const packageDir = () => join(home.stateFolder, "helmdeck-memory-clients", "claude", "package");
 
 beforeEach(async () => {
-  home = new InProcessHome();
   await mkdir(home.path("bin"));
   cpSync(join(ROOT, "test/cli/stand-in-claude.mjs"), home.path("bin/claude"));
   await mkdir(claudeDir());
   await writeFile(join(claudeDir(), "settings.json"), SETTINGS);
 });
-afterEach(() => home.remove());
 
 function install(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const PATH = `${home.path("bin")}${delimiter}${process.env.PATH}`;

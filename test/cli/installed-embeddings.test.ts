@@ -10,15 +10,13 @@ const FACT = ["store", "deploy", "We always deploy via Konflux"] as const;
 const SEARCH = ["search", "how do we ship to production"] as const;
 const NO_MODEL = { kind: "status", status: 404, error: 'model "nomic-embed-text" not found' } as const;
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 let service: StandInOllama;
 beforeEach(async () => {
-  home = new InProcessHome();
   mkdirSync(home.stateFolder);
   service = await startStandInOllama({ models: ["nomic-embed-text"] });
 });
 afterEach(async () => {
-  home.remove();
   await service.close();
 });
 

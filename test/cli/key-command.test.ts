@@ -1,14 +1,10 @@
 /** A key that a command prints, such as the command of a vault or a password manager. */
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runKeyCommand } from "../../cli/memory-options.ts";
 import { CommandHome } from "./command.ts";
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 const KEY = "c0ffee".padEnd(64, "1");
 const asked = (...argv: readonly string[]) => ({ HELMDECK_MEMORY_KEY_COMMAND: JSON.stringify(argv) });

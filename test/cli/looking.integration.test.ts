@@ -1,16 +1,12 @@
 /** Read-only commands change nothing, in separate processes: with an open database, next to a server, and with file modes. */
 import { chmodSync, copyFileSync, existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { whyNotUnprivileged } from "../run/unprivileged.ts";
 import { CommandHome, finish } from "./command.ts";
 import { expectUntouched, LEFT, OPEN, putInto, stateOf, write } from "./foreign-databases.ts";
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 // verifies P-look-changes-nothing
 describe.each(Object.entries(OPEN))("another program's database %s", (_, make) => {

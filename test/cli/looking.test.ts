@@ -2,15 +2,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { expectUntouched, LEFT } from "./foreign-databases.ts";
 import { InProcessHome } from "./in-process.ts";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 // verifies P-look-changes-nothing
 describe.each(Object.entries(LEFT))("another program's database %s", (_, make) => {

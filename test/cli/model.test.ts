@@ -1,7 +1,7 @@
 /** `model`: installs the built-in model from a folder, finds a changed byte, and deletes it; without npm and without a memory. */
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { modelFolderIn } from "../../model/artefact.ts";
 import { gatherModel } from "../model/gathered.ts";
 import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
@@ -9,7 +9,7 @@ import { InProcessHome } from "./in-process.ts";
 
 let source: InProcessHome;
 let files: string;
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 let state: string;
 
 beforeAll(async () => {
@@ -17,10 +17,8 @@ beforeAll(async () => {
   files = await gatherModel(join(source.folder, "files"));
 });
 beforeEach(() => {
-  home = new InProcessHome();
   state = join(home.folder, "state");
 });
-afterEach(() => home.remove());
 afterAll(() => source.remove());
 
 const run = (...args: readonly string[]) =>

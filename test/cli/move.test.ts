@@ -1,14 +1,12 @@
 /** `move` from a shell. */
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 beforeEach(async () => {
-  home = new InProcessHome();
   await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
 });
-afterEach(() => home.remove());
 
 test("works to another file and back, names the next steps, and locks the old place", async () => {
   const other = home.path("other.sqlite");

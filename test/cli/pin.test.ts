@@ -1,9 +1,8 @@
 /** pin, unpin, and what lists say of pinned facts and of what ends soon. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
-const home = new InProcessHome();
-afterAll(() => home.remove());
+const home = InProcessHome.forAllTests();
 
 beforeAll(async () => {
   for (const key of ["allergies", "deploy/konflux"])

@@ -1,13 +1,9 @@
 /** Several processes with one database: concurrent first uses, one that holds it open, and one that is killed. */
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CommandHome, finish } from "./command.ts";
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 describe("several processes", () => {
   test("that create key and database at the same time share one of each, and lose nothing", async () => {

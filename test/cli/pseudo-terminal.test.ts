@@ -5,16 +5,12 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { BUNDLED_COMMAND, CommandHome } from "./command.ts";
 
 const WAIT = { timeout: 20_000, interval: 50 };
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 /** The text that the terminal shows: both streams, with a terminal's line ends. */
 async function atTerminal(args: readonly string[], typed = ""): Promise<string> {

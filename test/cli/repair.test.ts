@@ -1,15 +1,11 @@
 /** `verify` and `repair` on a database in which a row was edited. */
 import { rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { CommandHome } from "./command.ts";
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 async function edit(sql: string): Promise<void> {
   const connection = await betterSqliteDriver.open(home.databasePath, "write");

@@ -2,15 +2,11 @@
 import { once } from "node:events";
 import { chmod, copyFile, link, readdir, readFile, symlink } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { finish } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 const KEY = "ab".repeat(32);
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { dirname } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SERVE_SETTINGS } from "../../cli/serve-settings.ts";
 import { SERVE_PAGE, withCurrentSettings } from "../../scripts/serve-reference.ts";
 import { InProcessHome } from "./in-process.ts";
@@ -16,11 +16,7 @@ const BOMB = [..."abcdefgh"]
   .join("\n");
 const SECRET = "canary-secret-of-thirty-two-bytes-or-more";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 interface Checked {
   readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[];

@@ -1,14 +1,10 @@
 /** The command keeps memory in the same place as the plugin, unless an option or a variable says otherwise. */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

@@ -1,6 +1,6 @@
 /** Every command that takes `--store` uses the database that it names, or reports that it does not. */
 import type { Command } from "commander";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { HELMDECK_HERE } from "../../cli/here-program.ts";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import type { CommandLine } from "../../commands/command-line.ts";
@@ -8,11 +8,7 @@ import { makeProgram } from "../../commands/run-program.ts";
 import { CommandHome } from "./command.ts";
 import { runPiped } from "./terminal.ts";
 
-let home: CommandHome;
-beforeEach(() => {
-  home = new CommandHome();
-});
-afterEach(() => home.remove());
+const home = CommandHome.forEachTest();
 
 /** An address that is refused before any connection is made. */
 const REFUSED = "postgres://engine:shown@db.example/memory";

@@ -1,15 +1,11 @@
 /** The values that `store` keeps and the messages that it prints: from an argument, standard input and a file. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 import { runPiped } from "./terminal.ts";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DAY = 86_400_000;

@@ -1,12 +1,11 @@
 /** Terminal-only behaviour: colours, questions and hints. */
 import { stripVTControlCharacters } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CommandHome } from "./command.ts";
 import { actsOnATerminal } from "./hostile-texts.ts";
 import { runOnTerminal, runPiped, type TerminalOptions } from "./terminal.ts";
 
-const home = new CommandHome();
-afterAll(() => home.remove());
+const home = CommandHome.forAllTests();
 
 const terminal = (args: readonly string[], options: Partial<TerminalOptions> = {}) =>
   runOnTerminal(args, { homeFolder: home.folder, ...options });

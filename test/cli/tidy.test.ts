@@ -1,16 +1,14 @@
 /** `tidy` over a memory grown from four imports: at a terminal, in a script, and everything undone. */
 import { stripVTControlCharacters } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { GROWN_FROM, grownFile } from "../transfer/grown-memory.ts";
 import { CommandHome } from "./command.ts";
 import { runOnTerminal, runPiped } from "./terminal.ts";
 
-let home: CommandHome;
+const home = CommandHome.forEachTest();
 beforeEach(async () => {
-  home = new CommandHome();
   for (const [format, file] of GROWN_FROM) await piped("import", grownFile(file), "--from", format, "--yes");
 });
-afterEach(() => home.remove());
 
 const piped = (...args: readonly string[]) => runPiped(args, { homeFolder: home.folder });
 async function terminal(args: readonly string[], typed: string | (() => Promise<string>)) {

@@ -1,15 +1,11 @@
 /** `helmdeck-memory token` prints a token that the server accepts, and never the secret. */
 import { stat, writeFile } from "node:fs/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-token-command";
 
-let home: InProcessHome;
-beforeEach(() => {
-  home = new InProcessHome();
-});
-afterEach(() => home.remove());
+const home = InProcessHome.forEachTest();
 
 function files() {
   return {

@@ -12,7 +12,7 @@ import {
 import { chmod, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { HELMDECK_MEMORY } from "../../cli/index.ts";
 import { runCommandLine } from "../../commands/run-program.ts";
 import { OpenClawFolder } from "../traces/openclaw-folder.ts";
@@ -23,10 +23,9 @@ const CANARY = "The spare key of the cabin lies under the third flowerpot";
 const NOTE =
   "# Memory\n\n- We deploy through Konflux.\n- The spare key of the cabin lies under the third flowerpot.\n- Tea, not coffee.\n";
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 let openclaw: OpenClawFolder;
 beforeEach(async () => {
-  home = new InProcessHome();
   openclaw = new OpenClawFolder(home.stateFolder);
   await mkdir(home.path("bin"));
   const script = `#!/bin/sh
@@ -35,7 +34,6 @@ env > ${home.path("asked-env")}
 `;
   writeFileSync(home.path("bin/openclaw"), script, { mode: 0o755 });
 });
-afterEach(() => home.remove());
 
 const run = (args: readonly string[], input?: string) => home.run(args, input === undefined ? {} : { input });
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { whyNotUnprivileged } from "../run/unprivileged.ts";
 import type { Finished } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
@@ -22,14 +22,12 @@ const OTHER_KEY = "ab".repeat(32);
 const SERVER = "postgres://engine@127.0.0.1:1/memory";
 const WITH_KEY = { HELMDECK_MEMORY_KEY: OTHER_KEY };
 
-let home: InProcessHome;
+const home = InProcessHome.forEachTest();
 let key: string;
 beforeEach(async () => {
-  home = new InProcessHome();
   await home.run(["store", "deploy/konflux", VALUE]);
   key = readFileSync(home.keyPath, "utf8");
 });
-afterEach(() => home.remove());
 
 /** Expects one line with this error code, without a stack trace, a value or a key. Expects the same as JSON. */
 async function expectFailure(

@@ -1,12 +1,11 @@
 /** Usage errors: exit code 2, one line with a remedy, and never the typed value. */
 import { spawnSync } from "node:child_process";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { BUNDLED_COMMAND, COMMAND_FROM_SOURCE, CommandHome } from "./command.ts";
 import { InProcessHome } from "./in-process.ts";
 
-const home = new InProcessHome();
-afterAll(() => home.remove());
+const home = InProcessHome.forAllTests();
 
 const SECRET = "hunter2-correct-horse";
 

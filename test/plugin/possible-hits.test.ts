@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { hitsForHost } from "../../plugin/boundary.ts";
-import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+import { DAY_MS, inTurn, openWithClock } from "../app/fixtures/memories.ts";
 
 const MOST_TOKENS = 150;
 const WRITER = { surface: "openclaw", agent: "main", sessionKind: "direct" };
@@ -17,8 +17,7 @@ function tokensIn(text: string): number {
 
 test("possible hits are at most 150 tokens, for facts with the longest frames", async () => {
   const { facts, questions, unanswerable } = readNaturalSet();
-  const clock = new TestClock();
-  const memory = await openTestMemory({ now: clock.now });
+  const { clock, memory } = await openWithClock();
   await inTurn(facts, ({ key }) => memory.storeFact("main", { key, value: "?" }, WRITER));
   clock.pass(DAY_MS);
   await inTurn(facts, ({ key, value }) => memory.storeFact("main", { key, value }, WRITER));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { MyMemory } from "../../app/memory.ts";
 import { linesFor, makePromptPreparation } from "../../plugin/prompt.ts";
 import { FORGET_TOOL, HISTORY_TOOL, STORE_TOOL } from "../../plugin/tool-names.ts";
-import { DAY_MS, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
+import { DAY_MS, openWithClock } from "../app/fixtures/memories.ts";
 import { MAIN, policyFor } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -274,8 +274,7 @@ describe("pinned facts in the prompt", () => {
   });
 
   test("change no byte but with a pin or a pinned value", async () => {
-    const clock = new TestClock();
-    const memory = await openTestMemory({ now: clock.now });
+    const { clock, memory } = await openWithClock();
     const lines = pinnedLines(memory);
     const person = { surface: "chat", isPerson: true } as const;
     for (const key of ["b", "a", "c"]) {

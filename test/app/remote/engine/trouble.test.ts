@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
 import { createServer as createTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -9,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Memory } from "../../../../app/memory.ts";
 import { mintToken } from "../../../../server/tokens.ts";
 import { NOW, SECRET, tokenFor } from "../../../server/fixtures/context-server.ts";
+import { failureOf } from "../failure-of.ts";
 import { OddServer, type RemoteOptions, remoteOf, ServedEngine } from "./served-engine.ts";
 
 const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };
@@ -30,15 +32,6 @@ async function odd(making: Promise<OddServer>): Promise<OddServer> {
   const server = await making;
   cleanUps.push(() => server.close());
   return server;
-}
-
-async function failureOf(asked: Promise<unknown>): Promise<{ code: string; message: string }> {
-  const error: unknown = await asked.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  const { code, message } = Object(error);
-  return { code, message };
 }
 
 // verifies P-engine-honest
@@ -114,77 +107,50 @@ describe("an engine that is", () => {
 
 // verifies P-engine-honest
 describe("an unexpected answer", () => {
-  const answers: readonly (readonly [string, () => Promise<OddServer>, string, RegExp])[] = [
-    [
-      "a redirect",
-      () => OddServer.json(302, {}, { Location: "http://127.0.0.1:9/" }),
-      "engine_unavailable",
-      /redirect, which is not followed/,
-    ],
-    ["an HTML page", () => OddServer.json(200, "<html>"), "engine_unavailable", /not JSON/],
-    [
-      "JSON in another format",
-      () => OddServer.json(200, { results: "none" }),
-      "engine_unavailable",
-      /unknown form/,
-    ],
-    [
-      "502 without a reason",
-      () => OddServer.json(502, "Bad Gateway"),
-      "engine_unavailable",
-      /status 502 and no reason/,
-    ],
-    [
-      "500 from the engine",
-      () => OddServer.json(500, { error: "internal", message: "canary" }),
-      "internal",
-      /cannot do this now \(internal\)/,
-    ],
-    [
-      "503 from the engine",
-      () => OddServer.json(503, { error: "key_wrong", message: "canary" }),
-      "key_wrong",
-      /cannot do this now \(key_wrong\)/,
-    ],
-    [
-      "429",
-      () => OddServer.json(429, { error: "rate_limited", message: "canary" }, { "Retry-After": "7" }),
-      "rate_limited",
-      /try again in 7 s/,
-    ],
+  async function expectOneLine(making: Promise<OddServer>, code: string, says: RegExp): Promise<void> {
+    const server = await odd(making);
+    const deadlines = code === "deadline_exceeded" ? { readingMs: 200 } : {};
+    const remote = opened(server.url, { tokenOf: async () => TOKEN, deadlines });
+    const failure = await failureOf(remote.search("main", SEARCH));
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(says);
+    expect(failure.message).not.toContain("canary");
+    expect(failure.message).not.toContain("\n");
+  }
+
+  const [elsewhere, later] = [{ Location: "http://127.0.0.1:9/" }, { "Retry-After": "7" }];
+  const not = (error: string, message = "canary") => ({ error, message });
+  const large = { results: ["x".repeat(1024 * 1024)] };
+  it.each<[string, number, unknown, string, RegExp, Record<string, string>?]>([
+    ["a redirect", 302, {}, "engine_unavailable", /redirect, which is not followed/, elsewhere],
+    ["an HTML page", 200, "<html>", "engine_unavailable", /not JSON/],
+    ["JSON in another format", 200, { results: "none" }, "engine_unavailable", /unknown form/],
+    ["502 without a reason", 502, "Bad Gateway", "engine_unavailable", /status 502 and no reason/],
+    ["500 from the engine", 500, not("internal"), "internal", /cannot do this now \(internal\)/],
+    ["503 from the engine", 503, not("key_wrong"), "key_wrong", /cannot do this now \(key_wrong\)/],
+    ["429", 429, not("rate_limited"), "rate_limited", /try again in 7 s/, later],
     [
       "404 for a missing route",
-      () => OddServer.json(404, { error: "not_found", message: "There is no such route; see there" }),
+      404,
+      not("not_found", "There is no such route; see"),
       "engine_unavailable",
       /update it/,
     ],
-    [
-      "a too large answer",
-      () => OddServer.json(200, { results: ["x".repeat(1024 * 1024)] }),
-      "engine_unavailable",
-      /more than 1048576 bytes/,
-    ],
-    ["no answer", () => OddServer.silent(), "deadline_exceeded", /did not answer within 0.2 s/],
-    [
-      "an answer that is cut off",
-      () => OddServer.answering((_request, response) => void response.write("{", () => response.destroy())),
-      "engine_unavailable",
-      /cannot be reached/,
-    ],
-  ];
-
-  it.each(answers)(
+    ["a too large answer", 200, large, "engine_unavailable", /more than 1048576 bytes/],
+  ])(
     "%s is reported in one line, without the token and the server's own text",
-    async (_what, make, code, says) => {
-      const server = await odd(make());
-      const deadlines = code === "deadline_exceeded" ? { readingMs: 200 } : {};
-      const remote = opened(server.url, { tokenOf: async () => TOKEN, deadlines });
-      const failure = await failureOf(remote.search("main", SEARCH));
-      expect(failure.code).toBe(code);
-      expect(failure.message).toMatch(says);
-      expect(failure.message).not.toContain("canary");
-      expect(failure.message).not.toContain("\n");
+    (_what, status, body, ...told) => {
+      const [code, says, headers] = told;
+      return expectOneLine(OddServer.json(status, body, headers), code, says);
     },
+  );
+
+  const cutOff: RequestListener = (_, response) => void response.write("{", () => response.destroy());
+  it.each([
+    ["no answer", () => OddServer.silent(), "deadline_exceeded", /did not answer within 0.2 s/],
+    ["one that is cut off", () => OddServer.answering(cutOff), "engine_unavailable", /cannot be reached/],
+  ])("%s is reported in one line, without the token", (_what, make, code, says) =>
+    expectOneLine(make(), code, says),
   );
 
   it("a write without an answer in time is reported as unknown, and not repeated", async () => {

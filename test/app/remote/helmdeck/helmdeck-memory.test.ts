@@ -1,6 +1,7 @@
 /** A running helmdeck as a memory: the same suite for the stand-in and, if HELMDECK_BIN names it, the real helmdeck. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RemoteMemory } from "../../../../app/remote/remote-memory.ts";
+import { failureOf } from "../failure-of.ts";
 import { helmdeckMemoryOf } from "./helmdeck-memory-of.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
@@ -8,12 +9,6 @@ import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
 const BINARY = process.env.HELMDECK_BIN ?? "";
 const FACT = { key: "konflux/deployment-preference", value: "Konflux: staging first,\nnever on a Friday." };
 const PATH = "helmdeck/user_facts/konflux/deployment-preference.md";
-
-const codeOf = (asked: Promise<unknown>): Promise<{ code: string; message: string }> =>
-  asked.then(
-    () => ({ code: "none", message: "" }),
-    ({ code, message }: { code: string; message: string }) => ({ code, message }),
-  );
 
 describe.each([
   { by: "a stand-in", start: () => StandInHelmdeck.start(), isLeftOut: false },
@@ -58,17 +53,13 @@ describe.each([
   it.skipIf(isLeftOut)(
     "accepts unusual categories, skips caches and plans, and finds other writers' facts",
     async () => {
-      const { url } = helmdeck;
-      const put = async (key: string, value: string, category: string) => {
-        await fetch(`${url}/api/v1/memory/store`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${helmdeck.tokenOf("main")}` },
-          body: JSON.stringify({ key, value, category }),
-        });
-      };
       await memory.search("main", { query: "heron" });
-      await put("birds", "The heron nests in March.", "Work Stuff");
-      await put("cached", "The heron of the cache.", "cache");
+      await storeAs(helmdeck, "main", {
+        key: "birds",
+        value: "The heron nests in March.",
+        category: "Work Stuff",
+      });
+      await storeAs(helmdeck, "main", { key: "cached", value: "The heron of the cache.", category: "cache" });
       const { results } = await memory.search("main", { query: "when does the heron nest" });
       expect(results.map(({ key, category }) => [key, category])).toEqual([["birds", "work-stuff"]]);
       expect(await memory.getFact("main", { key: "birds" })).toMatchObject({ tags: ["Work Stuff"] });
@@ -104,7 +95,7 @@ describe.each([
     for (const key of ["tea", "key:tea", "user_facts/tea"])
       await memory.storeFact("undecided", { key, value: `about ${key}` });
     for (const scope of ["key:tea", "user_facts/tea"])
-      expect(await codeOf(memory.forget("undecided", { scope }))).toMatchObject({
+      expect(await failureOf(memory.forget("undecided", { scope }))).toMatchObject({
         code: "invalid_input",
         message: expect.stringContaining("matches 2 entries"),
       });
@@ -117,7 +108,7 @@ describe.each([
     await memory.storeFact("forgetter", FACT);
     for (const key of ["deploy", "Deploy/tool", "deploy/konflux", "a_b", "aXb", "two words here"])
       await memory.storeFact("forgetter", { key, value: `about ${key}` });
-    const refused = await codeOf(memory.forget("forgetter", { scope: "key:deploy" }));
+    const refused = await failureOf(memory.forget("forgetter", { scope: "key:deploy" }));
     expect(refused.code).toBe("invalid_input");
     expect(refused.message).toContain('"Deploy/tool"');
     expect(refused.message).toContain('"deploy/konflux"');
@@ -140,7 +131,7 @@ describe.each([
     await helmdeck.addRun("runner", "github.list_issues");
     for (const key of ["pack", "Pack_history/github"]) {
       await memory.storeFact("runner", { key, value: `about ${key}` });
-      expect(await codeOf(memory.forget("runner", { scope: `key:${key}` }))).toMatchObject({
+      expect(await failureOf(memory.forget("runner", { scope: `key:${key}` }))).toMatchObject({
         code: "invalid_input",
         message: expect.stringContaining("every record under pack_history/"),
       });
@@ -154,34 +145,24 @@ describe.each([
     expect(await memory.forget("runner", { scope: "pack:github.list_issues" })).toMatchObject({ deleted: 1 });
   });
 
-  it.skipIf(isLeftOut).each([
-    ["history", (one: RemoteMemory) => one.factHistory("main", { key: "x" }), "keeps no history"],
-    ["undo", (one: RemoteMemory) => one.undoFact("main", { key: "x" }), "keeps no history"],
-    ["renewal", (one: RemoteMemory) => one.renewFact("main", { key: "x" }), "cannot renew"],
-    ["growth", (one: RemoteMemory) => one.growth("main"), "does not say when"],
-    [
-      "superseding",
-      (one: RemoteMemory) => one.storeFact("main", { ...FACT, supersedes: ["aXb"] }),
-      "cannot supersede",
-    ],
+  const aXb = { ...FACT, supersedes: ["aXb"] };
+  const run = { pack: "p", outcome: "ok", at_unix: 1 } as const;
+  it.skipIf(isLeftOut).each<[string, (one: RemoteMemory) => Promise<unknown>, string]>([
+    ["history", (one) => one.factHistory("main", { key: "x" }), "keeps no history"],
+    ["undo", (one) => one.undoFact("main", { key: "x" }), "keeps no history"],
+    ["renewal", (one) => one.renewFact("main", { key: "x" }), "cannot renew"],
+    ["growth", (one) => one.growth("main"), "does not say when"],
+    ["superseding", (one) => one.storeFact("main", aXb), "cannot supersede"],
     [
       "forgetting a category",
-      (one: RemoteMemory) => one.forget("main", { scope: "category:work" }),
+      (one) => one.forget("main", { scope: "category:work" }),
       "cannot forget a category",
     ],
-    [
-      "forgetting all",
-      (one: RemoteMemory) => one.forget("main", { scope: "all" }),
-      "its own scope all keeps them",
-    ],
-    ["tags", (one: RemoteMemory) => one.listFacts("main", { tag: "x" }), "does not return tags"],
-    [
-      "recording a pack's run",
-      (one: RemoteMemory) => one.recordPackRun("main", { pack: "p", outcome: "ok", at_unix: 1 }),
-      "records the runs of its packs itself",
-    ],
-  ] as const)("refuses %s with a clear message", async (_what, ask, sentence) => {
-    expect(await codeOf(ask(memory))).toMatchObject({
+    ["forgetting all", (one) => one.forget("main", { scope: "all" }), "its own scope all keeps them"],
+    ["tags", (one) => one.listFacts("main", { tag: "x" }), "does not return tags"],
+    ["recording a run", (one) => one.recordPackRun("main", run), "records the runs of its packs itself"],
+  ])("refuses %s with a clear message", async (_what, ask, sentence) => {
+    expect(await failureOf(ask(memory))).toMatchObject({
       code: "method_not_allowed",
       message: expect.stringContaining(sentence),
     });
@@ -212,14 +193,14 @@ describe.each([
       try {
         await many.storeFact("big", { key: "old", value: "The zeppelin hangar is at Löwental." });
         for (let at = 0; at < 130; at += 1)
-          await storeAs(helmdeck, "big", `note/${at}`, `An ordinary note, number ${at}.`);
+          await storeAs(helmdeck, "big", { key: `note/${at}`, value: `An ordinary note, number ${at}.` });
         const fresh = await helmdeckMemoryOf(helmdeck);
         const found = await fresh.search("big", { query: "where is the zeppelin's hangar" });
         expect(found.results[0]?.key).toBe("old");
         expect(found.reason).toMatch(/Searched: \d+ of 131 rows, read less than a minute ago/);
         expect(found.partial).toBe(true);
         expect((await fresh.getFact("big", { key: "old" }))?.value).toContain("Löwental");
-        const refused = await codeOf(fresh.forget("big", { scope: "key:note" }));
+        const refused = await failureOf(fresh.forget("big", { scope: "key:note" }));
         expect(refused.message).toContain("at most a hundred rows");
         expect((await fresh.getFact("big", { key: "note/129" }))?.key).toBe("note/129");
         await fresh.close();
@@ -233,9 +214,8 @@ describe.each([
 async function storeAs(
   helmdeck: StandInHelmdeck | RealHelmdeck,
   sub: string,
-  key: string,
-  value: string,
+  fact: { readonly key: string; readonly value: string; readonly category?: string },
 ): Promise<void> {
-  if (helmdeck instanceof StandInHelmdeck) helmdeck.put(sub, key, value);
-  else await helmdeck.post(sub, "/api/v1/memory/store", { key, value });
+  if (helmdeck instanceof StandInHelmdeck) helmdeck.put(sub, fact.key, fact.value, fact.category);
+  else await helmdeck.post(sub, "/api/v1/memory/store", fact);
 }

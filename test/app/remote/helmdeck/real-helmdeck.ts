@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../../../../scripts/openclaw-host/home.ts";
 
 export class RealHelmdeck {
   readonly #binary: string;
@@ -45,13 +45,8 @@ export class RealHelmdeck {
 
   /** `key` may differ from the key of the rows. A malformed key turns helmdeck's memory off. */
   async start(key = this.#key): Promise<void> {
-    const args = [
-      "-db",
-      join(this.#folder, "helmdeck.db"),
-      "-addr",
-      `127.0.0.1:${this.#port}`,
-      "-disable-runtime",
-    ];
+    const address = ["-addr", `127.0.0.1:${this.#port}`];
+    const args = ["-db", join(this.#folder, "helmdeck.db"), ...address, "-disable-runtime"];
     const child = spawn(this.#binary, args, {
       cwd: this.#folder,
       env: {
@@ -97,14 +92,4 @@ export class RealHelmdeck {
   async addRun(sub: string): Promise<void> {
     await this.post(sub, "/api/v1/packs/github.list_issues", { repo: "" });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RemoteMemory } from "../../../../app/remote/remote-memory.ts";
+import { failureOf } from "../failure-of.ts";
 import { helmdeckMemoryOf } from "./helmdeck-memory-of.ts";
 import { RealHelmdeck } from "./real-helmdeck.ts";
 import { StandInHelmdeck } from "./stand-in-helmdeck.ts";
@@ -10,6 +11,7 @@ const BINARY = process.env.HELMDECK_BIN ?? "";
 const FACT = { key: "deploy/preference", value: "We deploy through Konflux." };
 const SEARCH = { query: "deploy" };
 const MINUTE_MS = 60_000;
+const NOT_ONE = "is not a helmdeck";
 
 let helmdeck: StandInHelmdeck;
 let now: number;
@@ -23,21 +25,10 @@ afterEach(async () => {
   await helmdeck.stop();
 });
 
-async function opened(
-  ...[options]: readonly (Parameters<typeof helmdeckMemoryOf>[1] | undefined)[]
-): Promise<RemoteMemory> {
+async function opened(options: Parameters<typeof helmdeckMemoryOf>[1] = {}): Promise<RemoteMemory> {
   const memory = await helmdeckMemoryOf(helmdeck, { now: () => now, ...options });
   open.push(memory);
   return memory;
-}
-
-async function failureOf(asked: Promise<unknown>): Promise<{ code: string; message: string }> {
-  const error: unknown = await asked.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  const { code, message } = Object(error);
-  return { code, message };
 }
 
 async function found(memory: RemoteMemory): Promise<readonly string[]> {
@@ -46,54 +37,35 @@ async function found(memory: RemoteMemory): Promise<readonly string[]> {
 
 // verifies P-helmdeck-honest
 describe("a helmdeck that is", () => {
-  const troubles: readonly (readonly [string, StandInHelmdeck["faults"], string, string])[] = [
-    ["slow", { silent: true }, "deadline_exceeded", "did not answer within 0.2 s"],
-    ["silent on its stream", { mute: true }, "deadline_exceeded", "did not answer within 0.2 s"],
-    ["without a memory", { memoryOff: true }, "memory_unavailable", "its memory is off"],
-    ["with one bad row", { badRow: true }, "entry_unreadable", "which makes every query fail"],
-    [
-      "sending a too large answer",
-      { padding: 70_000 },
-      "engine_unavailable",
-      "answers with more than 65536 bytes",
-    ],
-    ["another program", { otherProgram: true }, "engine_unavailable", "is not a helmdeck"],
-    [
-      "naming another address as its endpoint",
-      { endpoint: "http://127.0.0.1:9/steal?sessionId=x" },
-      "engine_unavailable",
-      "is not a helmdeck",
-    ],
-    [
-      "naming another path as its endpoint",
-      { endpoint: "/api/v1/admin?sessionId=x" },
-      "engine_unavailable",
-      "is not a helmdeck",
-    ],
-  ];
-
-  it.each(troubles)(
-    "%s fails with one line, and recovers automatically",
-    async (_what, faults, code, line) => {
-      helmdeck.put("main", FACT.key, FACT.value);
-      const deadlines = code === "deadline_exceeded" ? { readingMs: 200, writingMs: 200 } : {};
-      const memory = await opened({ deadlines, mostBytes: 65_536 });
-      helmdeck.faults = faults;
-      for (const asked of [
-        () => memory.search("main", SEARCH),
-        () => memory.storeFact("main", { key: "lost", value: "never" }),
-      ]) {
-        const { code: is, message } = await failureOf(asked());
-        expect([is, message]).toEqual([code, expect.stringContaining(line)]);
-        expect(message).not.toMatch(/canary|\n/);
-      }
-      expect(helmdeck.has("main", "lost")).toBe(false);
-      expect((await memory.status()).state).toBe("failed");
-      helmdeck.faults = {};
-      await expect.poll(() => found(memory)).toEqual([FACT.key]);
-      await expect.poll(async () => (await memory.status()).state).toBe("ready");
-    },
-  );
+  it.each<[string, StandInHelmdeck["faults"], string, string?]>([
+    ["slow", { silent: true }, "did not answer within 0.2 s", "deadline_exceeded"],
+    ["silent on its stream", { mute: true }, "did not answer within 0.2 s", "deadline_exceeded"],
+    ["without a memory", { memoryOff: true }, "its memory is off", "memory_unavailable"],
+    ["with one bad row", { badRow: true }, "which makes every query fail", "entry_unreadable"],
+    ["sending a too large answer", { padding: 70_000 }, "answers with more than 65536 bytes"],
+    ["another program", { otherProgram: true }, NOT_ONE],
+    ["naming another address as its endpoint", { endpoint: "http://127.0.0.1:9/?sessionId=x" }, NOT_ONE],
+    ["naming another path as its endpoint", { endpoint: "/api/v1/admin?sessionId=x" }, NOT_ONE],
+  ])("%s fails with one line, and recovers automatically", async (_what, faults, line, given) => {
+    const code = given ?? "engine_unavailable";
+    helmdeck.put("main", FACT.key, FACT.value);
+    const deadlines = code === "deadline_exceeded" ? { readingMs: 200, writingMs: 200 } : {};
+    const memory = await opened({ deadlines, mostBytes: 65_536 });
+    helmdeck.faults = faults;
+    for (const asked of [
+      () => memory.search("main", SEARCH),
+      () => memory.storeFact("main", { key: "lost", value: "never" }),
+    ]) {
+      const { code: is, message } = await failureOf(asked());
+      expect([is, message]).toEqual([code, expect.stringContaining(line)]);
+      expect(message).not.toMatch(/canary|\n/);
+    }
+    expect(helmdeck.has("main", "lost")).toBe(false);
+    expect((await memory.status()).state).toBe("failed");
+    helmdeck.faults = {};
+    await expect.poll(() => found(memory)).toEqual([FACT.key]);
+    await expect.poll(async () => (await memory.status()).state).toBe("ready");
+  });
 
   it("down, and restarted: the stream is opened again", async () => {
     helmdeck.put("main", FACT.key, FACT.value);
