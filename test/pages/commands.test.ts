@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inTurn } from "../app/fixtures/memories.ts";
-import { BASE, COMMANDS, openRig, type Rig } from "./rig.ts";
+import { BASE, COMMANDS, openRig, plain, type Rig } from "./rig.ts";
 
 const run = promisify(execFile);
 /** Prints each argument in brackets on its own line. Keys contain no line ends. */
@@ -22,33 +22,13 @@ async function argumentsOf(command: string): Promise<readonly string[]> {
 async function commandsOf(rig: Rig, key: string): Promise<readonly string[]> {
   const { text } = await rig.get(`/fact?key=${encodeURIComponent(key)}`);
   return [...text.matchAll(/<code id="command-\d+">(.*?)<\/code>/gs)].map(([, command = ""]) =>
-    unescaped(command),
+    plain(command),
   );
-}
-
-function unescaped(text: string): string {
-  const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };
-  return text.replaceAll(/&(lt|gt|quot|amp|#39);/g, (_, name: string) => names[name] ?? "");
 }
 
 const KEYS = [
   ...["deploy/preference", "it's", "$(touch /tmp/x)", "`id`", "a b  c", "a;b|c&d>e<f", '"', "\\", "'", "''"],
-  ...[
-    "!history",
-    "*",
-    "~",
-    "#comment",
-    "-rf",
-    "--help",
-    "$HOME",
-    "$IFS",
-    "%s",
-    "=x",
-    "é 日本",
-    "a\\'b",
-    "all",
-    "key:x",
-  ],
+  ...["é 日本", ..."!history * ~ #comment -rf --help $HOME $IFS %s =x a\\'b all key:x".split(" ")],
 ];
 
 describe("a key", () => {
@@ -148,7 +128,7 @@ test("each fact that expires soon has its own renew command", async () => {
   );
   const { text } = await rig.get("/ending");
   const commands = [...text.matchAll(/<code id="renew-\d+">(.*?)<\/code>/gs)].map(([, command = ""]) =>
-    unescaped(command),
+    plain(command),
   );
   expect(await Promise.all(commands.map(argumentsOf))).toEqual(
     [1, 2, 3].map((days) => ["renew", `it's ${days}`, "--agent", "work"]),

@@ -1,10 +1,9 @@
 /** The pages of a memory at a served engine are the same as those of a local memory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Memory } from "../../app/memory.ts";
-import { makePages } from "../../pages/pages.ts";
 import { remoteOf, ServedEngine } from "../app/remote/engine/served-engine.ts";
 import { NOW } from "../server/fixtures/context-server.ts";
-import { BASE, COMMANDS } from "./rig.ts";
+import { BASE, openRig } from "./rig.ts";
 
 const DAY_S = 86_400;
 const DIRECT = { surface: "openclaw", agent: "main", sessionKind: "direct" };
@@ -38,14 +37,7 @@ afterAll(async () => {
 });
 
 async function pageOf(memory: Memory, path: string): Promise<string> {
-  const pages = makePages({
-    ...{ base: BASE, frameAncestors: "'self'", now: () => NOW },
-    viewerOf: async () => ({
-      ...{ memory, subject: "main", choices: [], sees: "values", changes: COMMANDS, seesCallers: false },
-      doctor: () => memory.doctor(),
-    }),
-  });
-  return (await pages.request(`http://localhost${BASE}${path}`)).text();
+  return (await (await openRig({ memory, doctor: () => memory.doctor() })).get(path)).text;
 }
 
 function nextOf(page: string, path: string): string | undefined {
@@ -107,14 +99,7 @@ describe("health", () => {
     expect(page).toMatch(new RegExp(`an engine elsewhere, <code>${engine.url}</code>.*\\(version `));
     expect(page).toContain("has the memory of main at the engine");
     expect(page).toContain("It is configured on the engine's server");
-    for (const ofHere of [
-      "at the engine</code>",
-      "<dt>Database</dt>",
-      "<dt>Key</dt>",
-      "no embedding service",
-    ]) {
-      expect(page).not.toContain(ofHere);
-    }
+    expect(page).not.toMatch(/at the engine<\/code>|<dt>Database<\/dt>|<dt>Key<\/dt>|no embedding service/);
   });
 
   test("shows that the engine cannot be reached, and a remedy", async () => {

@@ -1,7 +1,7 @@
 /** The list of facts, a search, and the page of one fact. */
 import { describe, expect, test } from "vitest";
 import { inTurn } from "../app/fixtures/memories.ts";
-import { BASE, FORMS, openRig, textOf } from "./rig.ts";
+import { BASE, FORMS, nextOf, openRig, textOf } from "./rig.ts";
 
 const DEPLOY = {
   key: "deploy/preference",
@@ -82,11 +82,11 @@ describe("facts", () => {
     const pages: number[] = [];
     let next: string | undefined = "/facts?category=odd";
     while (next !== undefined) {
-      const page: string = (await rig.get(next)).text;
-      const keys = [...page.matchAll(/fact\?key=(k-\d+)"/g)].map(([, key = ""]) => key);
+      const page = await rig.get(next);
+      const keys = [...page.text.matchAll(/fact\?key=(k-\d+)"/g)].map(([, key = ""]) => key);
       pages.push(keys.length);
       seen.push(...keys);
-      next = /href="([^"]*)" rel="next"/.exec(page)?.[1]?.replaceAll("&amp;", "&").slice(BASE.length);
+      next = nextOf(page);
     }
     expect(pages).toEqual([50, 10]);
     expect(seen).toEqual([...Array(60).keys()].map((at) => `k-${119 - 2 * at}`));

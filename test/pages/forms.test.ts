@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { DAY_MS, NOW } from "../app/fixtures/memories.ts";
 import { importLines } from "../transfer/import-lines.ts";
 import { importNotes, textFile } from "../transfer/notes.ts";
-import { BASE, FORMS, fieldsOf, openRig, plain, type Rig, textOf } from "./rig.ts";
+import { type Answered, BASE, FORMS, fieldsOf, openRig, plain, type Rig, textOf } from "./rig.ts";
 
 const KEY = "deploy/preference";
 const OF = `?key=${encodeURIComponent(KEY)}`;
@@ -25,6 +25,13 @@ async function importOf(rig: Rig, text: string, importId?: string): Promise<stri
   return (await importNotes(rig.memory, "markdown", [textFile(text)], request)).importId ?? "";
 }
 
+/** The preview of the form at this address, with what a person typed. */
+const previewOf = async (rig: Rig, path: string, typed: Readonly<Record<string, string>>) =>
+  rig.post(path, { ...fieldsOf(await rig.get(path)), ...typed, step: "preview" });
+
+const confirm = (rig: Rig, path: string, preview: Answered) =>
+  rig.post(path, { ...fieldsOf(preview), step: "confirm" });
+
 const factOf = (rig: Rig, key = KEY) => rig.memory.getFact("main", { key });
 
 describe("an edit", () => {
@@ -33,9 +40,8 @@ describe("an edit", () => {
     const line = { key: KEY, value: "Through Konflux.", tags: ["ci", "import:notes-1"] };
     const input = Readable.from([Buffer.from(JSON.stringify(line))]);
     await importLines({ memory: rig.memory, subject: "main", input });
-    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine." };
-    const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
-    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const preview = await previewOf(rig, `/edit${OF}`, { value: "Mine." });
+    await confirm(rig, `/edit${OF}`, preview);
     expect(await factOf(rig)).toMatchObject({ value: "Mine.", tags: ["ci"] });
   });
 
@@ -53,7 +59,7 @@ describe("an edit", () => {
       "After Through Argo, not Konflux. Category team · tags ci, a b · expires 2027-02-28 12:00 UTC (in 90 days)",
     );
     expect((await factOf(rig))?.value).toBe("Through Konflux.");
-    const saved = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const saved = await confirm(rig, `/edit${OF}`, preview);
     expect([saved.status, saved.location]).toEqual([303, `${BASE}/fact${OF}&done=edited`]);
     expect(await factOf(rig)).toMatchObject({
       ...{ value: "Through Argo,\nnot Konflux.", category: "team", tags: ["ci", "a b"] },
@@ -68,23 +74,16 @@ describe("an edit", () => {
     const rig = await rigWithFact();
     await rig.memory.renewFact("main", { key: KEY, ttlSeconds: 7 * 86_400 });
     rig.clock.pass(DAY_MS);
-    const typed = { ...fieldsOf(await rig.get(`/edit${OF}`)), value: "Mine.", step: "preview" };
-    const preview = await rig.post(`/edit${OF}`, typed);
+    const preview = await previewOf(rig, `/edit${OF}`, { value: "Mine." });
     expect(textOf(preview)).toMatch(/After Mine\..*expires 2026-11-27 12:00 UTC \(in 6 days\)/);
-    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    await confirm(rig, `/edit${OF}`, preview);
     expect((await factOf(rig))?.expiresAt).toBe(NOW + 7 * DAY_MS);
   });
 
   test("accepts a lifetime, a category and tags", async () => {
     const rig = await rigWithFact();
-    const typed = {
-      ...fieldsOf(await rig.get(`/edit${OF}`)),
-      life: "604800",
-      category: "",
-      tags: "x\n\n y ",
-    };
-    const preview = await rig.post(`/edit${OF}`, { ...typed, step: "preview" });
-    await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const preview = await previewOf(rig, `/edit${OF}`, { life: "604800", category: "", tags: "x\n\n y " });
+    await confirm(rig, `/edit${OF}`, preview);
     expect(await factOf(rig)).toMatchObject({
       category: "user_facts",
       tags: ["x", "y"],
@@ -104,7 +103,7 @@ describe("an edit", () => {
       expect(textOf(conflict)).toMatch(/This fact has changed.*Stored now Theirs\..*Yours Mine\./);
       expect((await factOf(rig))?.value).toBe("Theirs.");
       const again = await rig.post(`/edit${OF}`, { ...fieldsOf(conflict), step: "preview" });
-      await rig.post(`/edit${OF}`, { ...fieldsOf(again), step: "confirm" });
+      await confirm(rig, `/edit${OF}`, again);
       expect((await factOf(rig))?.value).toBe("Mine.");
     },
   );
@@ -155,7 +154,7 @@ describe("an edit", () => {
       const sent = { ...form, value: shown, category: "team", tags: "a, b", step: "preview" };
       const preview = await rig.post(`/edit${OF}`, sent);
       expect(textOf(preview)).not.toContain("will be kept in its history");
-      const { location } = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "confirm" });
+      const { location } = await confirm(rig, `/edit${OF}`, preview);
       expect(location).toBe(`${BASE}/fact${OF}&done=saved`);
       expect(await factOf(rig)).toMatchObject({ value, category: "team", tags: ["a, b"] });
     },
@@ -203,15 +202,11 @@ describe("an edit", () => {
   test("can be changed after its preview, and keeps 64 KiB, markup and white space", async () => {
     const rig = await rigWithFact();
     const value = `<b>"'&amp;</b>\n\t x\n${"long text ".repeat(6_000)}`.trim();
-    const preview = await rig.post(`/edit${OF}`, {
-      ...fieldsOf(await rig.get(`/edit${OF}`)),
-      value,
-      step: "preview",
-    });
+    const preview = await previewOf(rig, `/edit${OF}`, { value });
     const form = await rig.post(`/edit${OF}`, { ...fieldsOf(preview), step: "change" });
     expect(fieldsOf(form).value).toBe(value);
     const second = await rig.post(`/edit${OF}`, { ...fieldsOf(form), step: "preview" });
-    await rig.post(`/edit${OF}`, { ...fieldsOf(second), step: "confirm" });
+    await confirm(rig, `/edit${OF}`, second);
     expect((await factOf(rig))?.value).toBe(value);
   });
 });
@@ -219,6 +214,7 @@ describe("an edit", () => {
 describe("a refused form", () => {
   const token = `ghp_${"a1B2".repeat(9)}`;
   test.each([
+    ["no key and no value", { key: "", value: " " }, "value is missing; give the text to remember.", "value"],
     ["an empty value", { value: "" }, "value is missing; give the text to remember.", "value"],
     [
       "a key with control characters",
@@ -256,10 +252,9 @@ describe("remembering", () => {
   test("under an existing key keeps its category, tags and end if these are left empty", async () => {
     const rig = await rigWithFact();
     await rig.memory.renewFact("main", { key: KEY, ttlSeconds: 7 * 86_400 });
-    const typed = { ...fieldsOf(await rig.get("/remember")), key: KEY, value: "Mine.", step: "preview" };
-    const preview = await rig.post("/remember", typed);
+    const preview = await previewOf(rig, "/remember", { key: KEY, value: "Mine." });
     expect(textOf(preview)).toMatch(/After Mine\. Category team · tags ci, a b · expires 2026-11-27/);
-    await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    await confirm(rig, "/remember", preview);
     expect(await factOf(rig)).toMatchObject({
       ...{ value: "Mine.", category: "team", tags: ["ci", "a b"], expiresAt: NOW + 7 * DAY_MS },
     });
@@ -276,19 +271,12 @@ describe("remembering", () => {
     expect(textOf(preview)).toContain(
       "Under the key wifi-called-kolibri : Before Nothing is there. After The wifi is called Kolibri.",
     );
-    const { location } = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    const { location } = await confirm(rig, "/remember", preview);
     expect(location).toBe(`${BASE}/fact?key=wifi-called-kolibri&done=stored`);
     expect(await factOf(rig, "wifi-called-kolibri")).toMatchObject({
       expiresAt: NOW + 30 * DAY_MS,
       writer: FORMS.writer,
     });
-  });
-
-  test("without a key and a text reports that the text is missing", async () => {
-    const rig = await openRig({ changes: FORMS });
-    const answer = await rig.post("/remember", { step: "preview", key: "", value: " " });
-    expect([answer.status, fieldsOf(answer).key]).toEqual([400, ""]);
-    expect(textOf(answer)).toContain("value is missing; give the text to remember.");
   });
 
   test("under an existing key shows what it replaces, and a conflict if that has changed", async () => {
@@ -297,7 +285,7 @@ describe("remembering", () => {
     const preview = await rig.post("/remember", { ...typed, step: "preview" });
     expect(textOf(preview)).toContain("Before: will be kept in its history Through Konflux.");
     await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
-    const conflict = await rig.post("/remember", { ...fieldsOf(preview), step: "confirm" });
+    const conflict = await confirm(rig, "/remember", preview);
     expect([conflict.status, (await factOf(rig))?.value]).toEqual([409, "Theirs."]);
   });
 
@@ -320,7 +308,7 @@ describe("superseding", () => {
       step: "preview",
     });
     expect(textOf(preview)).toContain(`Retired with it: ${KEY} Searches no longer find it`);
-    const { location } = await rig.post(`/supersede${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const { location } = await confirm(rig, `/supersede${OF}`, preview);
     expect(location).toBe(`${BASE}/fact?key=deploy%2Fargo&done=superseded`);
     expect(await factOf(rig)).toBeUndefined();
     expect(textOf(await rig.get("/fact?key=deploy%2Fargo"))).toMatch(
@@ -341,49 +329,21 @@ describe("superseding", () => {
       true,
     ]);
   });
-
-  test("is refused if the old fact changed after the preview", async () => {
-    const rig = await rigWithFact();
-    const preview = await rig.post(`/supersede${OF}`, { step: "preview", key: "new", value: "x" });
-    await rig.memory.storeFact("main", { key: KEY, value: "Theirs." });
-    expect((await rig.post(`/supersede${OF}`, { ...fieldsOf(preview), step: "confirm" })).status).toBe(409);
-    expect((await factOf(rig))?.value).toBe("Theirs.");
-  });
 });
 
 describe("renewing", () => {
-  test("shows both expiry times, and then changes only the expiry", async () => {
+  test.each([
+    ["31536000", "2028-02-08 12:00 UTC (in 12 months)", 445],
+    ["", "2027-05-09 12:00 UTC (in 90 days)", 170],
+  ])("for %j seconds shows both expiry times, and then changes only the expiry", async (life, end, days) => {
     const rig = await rigWithFact();
     rig.clock.pass(80 * DAY_MS);
-    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
-    expect(textOf(preview)).toContain(
-      "Expires now 2027-02-18 12:00 UTC (in 10 days) Would expire 2028-02-08 12:00 UTC (in 12 months)",
-    );
+    const preview = await rig.post(`/renew${OF}`, { step: "preview", life });
+    expect(textOf(preview)).toContain(`Expires now 2027-02-18 12:00 UTC (in 10 days) Would expire ${end}`);
     expect((await factOf(rig))?.expiresAt).toBe(NOW + 90 * DAY_MS);
-    const { location } = await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const { location } = await confirm(rig, `/renew${OF}`, preview);
     expect(location).toBe(`${BASE}/fact${OF}&done=renewed`);
-    expect(await factOf(rig)).toMatchObject({ value: "Through Konflux.", expiresAt: NOW + 445 * DAY_MS });
-  });
-
-  test("without a lifetime means 90 days", async () => {
-    const rig = await rigWithFact();
-    rig.clock.pass(80 * DAY_MS);
-    expect(textOf(await rig.post(`/renew${OF}`, { step: "preview", life: "" }))).toContain(
-      "Would expire 2027-05-09 12:00 UTC (in 90 days)",
-    );
-    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "" });
-    await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
-    expect((await factOf(rig))?.expiresAt).toBe(NOW + 170 * DAY_MS);
-  });
-
-  test("renews no fact that changed after the preview, and shows what is there", async () => {
-    const rig = await rigWithFact();
-    const preview = await rig.post(`/renew${OF}`, { step: "preview", life: "31536000" });
-    await rig.memory.storeFact("main", { key: KEY, value: "Theirs.", ttlSeconds: 7 * 86_400 });
-    const answer = await rig.post(`/renew${OF}`, { ...fieldsOf(preview), step: "confirm" });
-    expect(answer.status).toBe(409);
-    expect(textOf(answer)).toMatch(/This fact has changed.*Nothing was renewed\..*Value now Theirs\./);
-    expect((await factOf(rig))?.expiresAt).toBe(NOW + 7 * DAY_MS);
+    expect(await factOf(rig)).toMatchObject({ value: "Through Konflux.", expiresAt: NOW + days * DAY_MS });
   });
 
   test.each(["1", "x", "99999999999999999999"])("for %s seconds is refused at the form", async (life) => {
@@ -396,6 +356,22 @@ describe("renewing", () => {
       ]);
     }
   });
+});
+
+test.each([
+  ["renew", { life: "31536000" }, /This fact has changed.*Nothing was renewed\..*Value now Theirs\./],
+  ["supersede", { key: "new", value: "x" }, /This fact has changed.*Nothing was stored\./],
+  ["undo", {}, /Theirs\./],
+])("a preview of %s does nothing to a fact that changed after it", async (path, typed, told) => {
+  const rig = await rigWithFact();
+  await rig.memory.storeFact("main", { key: KEY, value: "Two." });
+  const shown = await rig.get(`/${path}${OF}`);
+  const preview = path === "undo" ? shown : await previewOf(rig, `/${path}${OF}`, typed);
+  await rig.memory.storeFact("main", { key: KEY, value: "Theirs.", ttlSeconds: 7 * 86_400 });
+  const answer = await confirm(rig, `/${path}${OF}`, preview);
+  expect(answer.status).toBe(409);
+  expect(textOf(answer)).toMatch(told);
+  expect(await factOf(rig)).toMatchObject({ value: "Theirs.", expiresAt: NOW + 7 * DAY_MS });
 });
 
 // verifies P-pin-limits
@@ -440,21 +416,12 @@ describe("undoing", () => {
     expect(textOf(preview)).toMatch(
       /Now: will be deleted Wrong\..*After Through Konflux\..*Restored: old Now Nothing is there\. After Old one\./,
     );
-    const { location } = await rig.post(`/undo${OF}`, { ...fieldsOf(preview), step: "confirm" });
+    const { location } = await confirm(rig, `/undo${OF}`, preview);
     expect(location).toBe(`${BASE}/fact${OF}&done=undone`);
     expect([(await factOf(rig))?.value, (await factOf(rig, "old"))?.value]).toEqual([
       "Through Konflux.",
       "Old one.",
     ]);
-  });
-
-  test("undoes no change made after the preview", async () => {
-    const rig = await rigWithFact();
-    await rig.memory.storeFact("main", { key: KEY, value: "Two." });
-    const preview = await rig.get(`/undo${OF}`);
-    await rig.memory.storeFact("main", { key: KEY, value: "Three." });
-    const answer = await rig.post(`/undo${OF}`, { ...fieldsOf(preview), step: "confirm" });
-    expect([answer.status, (await factOf(rig))?.value]).toEqual([409, "Three."]);
   });
 
   test("of a fact that never changed reports that there is nothing to undo", async () => {
@@ -472,7 +439,7 @@ describe("forgetting", () => {
     await rig.memory.storeFact("main", { key: "cabin", value: "The spare key" });
     const preview = await rig.get("/forget?key=cabin");
     expect(asked).toEqual([]);
-    const { location = "" } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    const { location = "" } = await confirm(rig, "/forget", preview);
     expect(asked).toEqual(["key:cabin"]);
     expect(location).toBe(`${BASE}/facts?done=forgotten&notes=2`);
     expect(textOf(await rig.get(location.slice(BASE.length)))).toContain(
@@ -491,7 +458,7 @@ describe("forgetting", () => {
     const preview = await rig.get(`/forget${OF}`);
     expect(textOf(preview)).toContain(`This deletes 1 entry for good`);
     expect(textOf(preview)).toContain(`${KEY}: Through Konflux.`);
-    const { location } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    const { location } = await confirm(rig, "/forget", preview);
     expect(location).toBe(`${BASE}/facts?done=forgotten`);
     expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key)).toEqual(["keep"]);
   });
@@ -507,7 +474,7 @@ describe("forgetting", () => {
     const preview = await rig.post("/forget", { step: "preview", scope });
     await rig.memory.recordToolCall("main", { ...run, tool: "u" });
     await rig.memory.storeFact("main", { key: "more", value: "x", category: "team", supersedes: [KEY] });
-    const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    const answer = await confirm(rig, "/forget", preview);
     expect(textOf(answer)).toMatch(told);
     expect((await rig.memory.listFacts("main", {})).facts).toMatchObject([{ key: "more" }]);
     expect((await rig.memory.factHistory("main", { key: KEY }))?.former).toMatchObject([
@@ -530,9 +497,14 @@ describe("forgetting", () => {
     expect(await factOf(rig)).toBeUndefined();
   });
 
-  test("offers the existing categories, and refuses an unknown scope", async () => {
+  test("offers the existing categories, none of them of records, and refuses an unknown scope", async () => {
     const rig = await rigWithFact();
     expect(textOf(await rig.get("/forget"))).toContain("Category team (1) All records of tool calls");
+    await rig.memory.storeFact("main", { key: "allergy", value: "Hazelnuts.", category: "medical_history" });
+    await rig.memory.recordToolCall("main", { tool: "edit", outcome: "ok", at_unix: 1_700_000_000 });
+    const { text } = await rig.get("/forget");
+    expect(text).toContain('value="category:medical_history"');
+    expect(text).not.toContain('value="category:tool_history"');
     for (const scope of ["", "key:", "category:Team"]) {
       expect((await rig.post("/forget", { step: "preview", scope })).status).toBe(400);
     }
@@ -546,15 +518,6 @@ describe("forgetting", () => {
     const preview = { ...fieldsOf(await rig.get(`/forget${OF}`)), step: "confirm" };
     await rig.post("/forget", preview);
     expect((await rig.post("/forget", preview)).location).toBe(`${BASE}/facts?done=nothing`);
-  });
-
-  test("offers a category with any name, and no category for records of runs", async () => {
-    const rig = await rigWithFact();
-    await rig.memory.storeFact("main", { key: "allergy", value: "Hazelnuts.", category: "medical_history" });
-    await rig.memory.recordToolCall("main", { tool: "edit", outcome: "ok", at_unix: 1_700_000_000 });
-    const { text } = await rig.get("/forget");
-    expect(text).toContain('value="category:medical_history"');
-    expect(text).not.toContain('value="category:tool_history"');
   });
 
   test("an import shows it in a preview, and keeps facts that were edited since", async () => {
@@ -574,7 +537,7 @@ describe("forgetting", () => {
     const preview = await rig.get(`/forget?import=${id}`);
     expect(textOf(preview)).toContain(`${brought}: `);
     expect(textOf(preview)).toContain("edited since the import are not included and stay");
-    await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    await confirm(rig, "/forget", preview);
     expect((await rig.memory.listFacts("main", {})).facts.map(({ key }) => key).sort()).toEqual(
       [KEY, edited].sort(),
     );
@@ -585,7 +548,7 @@ describe("forgetting", () => {
     const id = await importOf(rig, "- Coffee is black.\n");
     const preview = await rig.get(`/forget?import=${id}`);
     await importOf(rig, "- Tea is green.\n", id);
-    const answer = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
+    const answer = await confirm(rig, "/forget", preview);
     expect(textOf(answer)).toContain("1 entry stays: it was stored or changed after the preview");
     expect((await rig.memory.listFacts("main", { tag: `import:${id}` })).facts).toMatchObject([
       { value: "Tea is green." },
@@ -602,16 +565,8 @@ describe("forgetting", () => {
 test("every form that changes something contains the token", async () => {
   const rig = await rigWithFact();
   await rig.memory.storeFact("main", { key: KEY, value: "Two." });
-  for (const path of [
-    `/edit${OF}`,
-    `/renew${OF}`,
-    `/supersede${OF}`,
-    `/undo${OF}`,
-    `/forget${OF}`,
-    "/forget",
-    "/remember",
-    `/fact${OF}`,
-  ]) {
+  const ofFact = ["edit", "renew", "supersede", "undo", "forget", "fact"].map((name) => `/${name}${OF}`);
+  for (const path of [...ofFact, "/forget", "/remember"]) {
     const { text } = await rig.get(path);
     const forms = [...text.matchAll(/<form method="post".*?<\/form>/gs)].map(([form]) => form);
     expect(forms.length).toBeGreaterThan(0);

@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NO_EMBEDDINGS } from "../../app/embedding/embedding-settings.ts";
 import type { RemoteMemory } from "../../app/remote/remote-memory.ts";
-import { makePages } from "../../pages/pages.ts";
 import { helmdeckLine } from "../../plugin/openclaw-commands.ts";
 import { helmdeckMemoryOf } from "../app/remote/helmdeck/helmdeck-memory-of.ts";
 import { StandInHelmdeck } from "../app/remote/helmdeck/stand-in-helmdeck.ts";
 import { runPiped } from "../cli/terminal.ts";
-import { BASE, COMMANDS, FORMS, fieldsOf, openRig, textOf } from "./rig.ts";
+import { BASE, FORMS, fieldsOf, openRig, textOf } from "./rig.ts";
 
 let helmdeck: StandInHelmdeck;
 let memory: RemoteMemory;
@@ -24,14 +23,9 @@ afterAll(async () => {
 });
 
 async function pageOf(path: string): Promise<string> {
-  const pages = makePages({
-    ...{ base: BASE, frameAncestors: "'self'", now: Date.now },
-    viewerOf: async () => ({
-      ...{ memory, subject: "main", choices: [], sees: "values", changes: COMMANDS, seesCallers: false },
-      doctor: () => memory.doctor(),
-    }),
-  });
-  return (await pages.request(`http://localhost${BASE}${path}`)).text();
+  const rig = await openRig({ memory, doctor: () => memory.doctor() });
+  rig.clock.time = Date.now();
+  return (await rig.get(path)).text;
 }
 
 test.each([

@@ -89,6 +89,11 @@ export function fieldsOf({ text }: Answered): Record<string, string> {
   ]);
 }
 
+/** The path of the next page, if there is one. */
+export function nextOf({ text }: Answered): string | undefined {
+  return /href="([^"]*)" rel="next"/.exec(text)?.[1]?.replaceAll("&amp;", "&").slice(BASE.length);
+}
+
 /** Decodes HTML escapes. */
 export function plain(text: string): string {
   const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#39": "'" };

@@ -11,27 +11,9 @@ import { NOW } from "../app/fixtures/memories.ts";
 import { type Answered, BASE, COMMANDS, FORMS, fieldsOf, openRig, type Rig, textOf } from "./rig.ts";
 
 const KEY = "k";
-const GETS = [
-  ...[
-    "",
-    "/facts",
-    "/facts?q=zebra",
-    "/facts?category=user_facts",
-    `/fact?key=${KEY}`,
-    "/timeline",
-    "/ending",
-  ],
-  ...[
-    "/growth",
-    "/unasked",
-    "/health",
-    "/callers",
-    `/edit?key=${KEY}`,
-    `/renew?key=${KEY}`,
-    `/supersede?key=${KEY}`,
-  ],
-  ...[`/undo?key=${KEY}`, `/forget?key=${KEY}`, "/forget", "/remember", "/nowhere"],
-];
+const SECTIONS = "/facts /timeline /ending /growth /unasked /health /callers /forget /remember /nowhere";
+const OF_FACT = ["fact", "edit", "renew", "supersede", "undo", "forget"].map((name) => `/${name}?key=${KEY}`);
+const GETS = ["", ...SECTIONS.split(" "), "/facts?q=zebra", "/facts?category=user_facts", ...OF_FACT];
 const POSTS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   [`/edit?key=${KEY}`, { step: "preview", value: "typed zebra", category: "c" }],
   [`/edit?key=${KEY}`, { step: "confirm", revision: "999", value: "typed zebra", category: "c" }],

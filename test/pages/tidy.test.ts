@@ -47,11 +47,6 @@ describe("the page", () => {
     expect(textOf(await rig.get("/tidy"))).toContain("by main, through OpenClaw (direct session)");
   });
 
-  test("is empty if there is nothing to decide", async () => {
-    const rig = await openRig({ changes: FORMS });
-    expect(textOf(await rig.get("/tidy"))).toContain("Nothing to tidy up");
-  });
-
   test("has commands to copy where pages change nothing", async () => {
     const rig = await grownRig({});
     const page = await rig.get("/tidy");

@@ -5,6 +5,7 @@ import { connect, type Socket } from "node:net";
 import { buffer, json, text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
+import { peerOf } from "../../server/connections.ts";
 import { createServer, type HelmdeckServer, type Listening } from "../../server/create-server.ts";
 import { IN_FLIGHT_LIMITS } from "../../server/guards/rate.ts";
 import { SOCKET_LIMITS, type SocketLimits } from "../../server/listening.ts";
@@ -102,9 +103,9 @@ const sockets = new Set<Socket>();
 async function serve(limits: Partial<SocketLimits> = {}): Promise<Listening> {
   begun = Promise.withResolvers();
   held = Promise.withResolvers();
-  token = (await mintToken(SECRET, { subject: "ada", ttlSeconds: 3_600 }, Date.now())).token;
-  const prometheus = { subject: "prometheus", scopes: ["metrics"], ttlSeconds: 3_600 };
-  metrics = (await mintToken(SECRET, prometheus, Date.now())).token;
+  const tokenOf = async (subject: string, scopes: readonly string[] = []) =>
+    (await mintToken(SECRET, { subject, scopes, ttlSeconds: 3_600 }, Date.now())).token;
+  [token, metrics] = [await tokenOf("ada"), await tokenOf("prometheus", ["metrics"])];
   const slow = packThat("test.do", async () => {
     begun.resolve();
     await held.promise;
@@ -334,6 +335,19 @@ it("a server that stops does not wait for clients that never close", async () =>
   await begun.promise;
   await listening.close();
   expect(await openConnections()).toBe(0);
+});
+
+it.each([
+  ["127.0.0.1", "127.0.0.1"],
+  ["::ffff:192.0.2.7", "192.0.2.7"],
+  ["::1", "0:0:0:0"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+  ["2001:db8::6", "2001:db8:0:0"],
+  ["2001:db8:1:2::", "2001:db8:1:2"],
+  ["fe80::1%eth0", "fe80:0:0:0"],
+  [undefined, "none"],
+])("%s is counted as %s", (remoteAddress, peer) => {
+  expect(peerOf(remoteAddress)).toBe(peer);
 });
 
 it("the default limits close an idle connection within 15 s and reserve connections for new clients", () => {

@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
@@ -246,21 +245,6 @@ describe("fault 16: times and errors have the right unit and code", () => {
       }
     },
   );
-
-  it("a failure of ours is a warning in the log with its code, and a 503 says when to try again; the caller's is neither", async () => {
-    const lines: string[] = [];
-    const log = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
-    const lost = new HelmdeckError("store_unavailable", "It does not answer.");
-    const { anyone } = await open({ change: withStoreThat(lost), log });
-    const refused = await anyone.post(STORE, { key: 1 });
-    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([400, null]);
-    expect(lines).toEqual([]);
-    const failed = await anyone.post(STORE, { key: "k", value: "v" });
-    expect([failed.status, failed.headers.get("Retry-After")]).toEqual([503, "2"]);
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 40, code: "store_unavailable", problem: "It does not answer." },
-    ]);
-  });
 
   it("an unexpected error is answered as internal with status 500 and without its text, counted and reported", async () => {
     const defect = new TypeError("the value hunter2 was not expected");

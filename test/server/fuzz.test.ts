@@ -90,44 +90,27 @@ function sent(of: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
 }
 
 const segment = text.map((one) => encodeURIComponent(one.toWellFormed()));
-/** A route, and a body that roughly fits it. */
+/** Routes, and a body that roughly fits them. */
+const to = (paths: string, body: fc.Arbitrary<unknown>) =>
+  fc.tuple(fc.constantFrom(...paths.split(" ").map((path) => `/api/v1/${path}`)), sent(body));
+const toAny = (path: (name: string) => string, body: fc.Arbitrary<unknown>) =>
+  fc.tuple(
+    segment.map((name) => `/api/v1/${path(name)}`),
+    sent(body),
+  );
 const posted = fc.oneof(
-  fc.tuple(fc.constantFrom("/api/v1/memory/store", "/api/v1/packs/helmdeck.memory_store"), sent(fact)),
-  fc.tuple(fc.constant("/api/v1/memory/store/batch"), sent(batch)),
-  fc.tuple(fc.constantFrom("/api/v1/memory/forget", "/api/v1/packs/helmdeck.memory_forget"), sent(scope)),
-  fc.tuple(
-    fc.constantFrom(
-      "/api/v1/memory/search",
-      "/api/v1/memory/document",
-      "/api/v1/memory/runs",
-      "/api/v1/packs/helmdeck.memory_corpus",
-      "/api/v1/packs/helmdeck.memory_search/latest",
-      "/api/v1/packs/helmdeck.memory_list",
-    ),
-    sent(page),
+  to("memory/store packs/helmdeck.memory_store", fact),
+  to("memory/store/batch", batch),
+  to("memory/forget packs/helmdeck.memory_forget", scope),
+  to(
+    "memory/search memory/document memory/runs packs/helmdeck.memory_corpus packs/helmdeck.memory_search/latest packs/helmdeck.memory_list",
+    page,
   ),
-  fc.tuple(fc.constant("/api/v1/packs/helmdeck.memory_get"), sent(fact)),
-  fc.tuple(
-    fc.constantFrom(
-      "/api/v1/packs/github.list_issues",
-      "/api/v1/packs/swe.solve",
-      "/api/v1/pipelines/github.open-issues/run",
-      "/api/v1/mcp",
-    ),
-    sent(inputs),
-  ),
-  fc.tuple(
-    segment.map((name) => `/api/v1/packs/${name}`),
-    sent(fact),
-  ),
-  fc.tuple(
-    segment.map((version) => `/api/v1/packs/helmdeck.memory_get/${version}`),
-    sent(fact),
-  ),
-  fc.tuple(
-    segment.map((id) => `/api/v1/pipelines/${id}/run`),
-    sent(inputs),
-  ),
+  to("packs/helmdeck.memory_get", fact),
+  to("packs/github.list_issues packs/swe.solve pipelines/github.open-issues/run mcp", inputs),
+  toAny((name) => `packs/${name}`, fact),
+  toAny((version) => `packs/helmdeck.memory_get/${version}`, fact),
+  toAny((id) => `pipelines/${id}/run`, inputs),
 );
 const queryName = fc.constantFrom(
   ...["prefix", "category", "limit", "cursor", "query", "caller", "wait", "x"],
@@ -184,36 +167,22 @@ it(`${ADDRESSES} addresses over REST`, async () => {
 
 // verifies P-load-odd-requests
 it(`${MESSAGES} messages over MCP`, async () => {
+  const headers = {
+    ...{ Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    Accept: "application/json, text/event-stream",
+  };
   const opened = await whole.app.request("/api/v1/mcp", {
     method: "POST",
-    headers: mcpHeaders(),
+    headers,
     body: JSON.stringify(INITIALIZE),
   });
   await opened.text();
   const session = opened.headers.get("mcp-session-id") ?? "";
-  const method = fc.oneof(
-    fc.constantFrom(
-      "tools/call",
-      "resources/read",
-      "tools/list",
-      "prompts/list",
-      "prompts/get",
-      "resources/subscribe",
-      "ping",
-      "initialize",
-    ),
-    text,
-  );
-  const tool = fc.constantFrom(
-    "helmdeck__memory_store",
-    "helmdeck.memory_forget",
-    "helmdeck__memory_corpus",
-    "helmdeck__memory_search",
-    "helmdeck__memory_get",
-    "helmdeck__memory_list",
-    "what_you_know",
-    "no_such_tool",
-  );
+  const methods =
+    "tools/call resources/read tools/list prompts/list prompts/get resources/subscribe ping initialize";
+  const method = fc.oneof(fc.constantFrom(...methods.split(" ")), text);
+  const memoryTools = ["store", "corpus", "search", "get", "list"].map((name) => `helmdeck__memory_${name}`);
+  const tool = fc.constantFrom(...memoryTools, "helmdeck.memory_forget", "what_you_know", "no_such_tool");
   const message = fc.record(
     {
       jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant("2.0") }, { weight: 1, arbitrary: text }),
@@ -231,18 +200,10 @@ it(`${MESSAGES} messages over MCP`, async () => {
     fc.asyncProperty(message, (sent) =>
       ask("/api/v1/mcp", {
         method: "POST",
-        headers: { ...mcpHeaders(), "Mcp-Session-Id": session },
+        headers: { ...headers, "Mcp-Session-Id": session },
         body: JSON.stringify(sent),
       }),
     ),
     { numRuns: MESSAGES },
   );
 });
-
-function mcpHeaders(): Record<string, string> {
-  return {
-    Authorization: `Bearer ${token}`,
-    "Content-Type": "application/json",
-    Accept: "application/json, text/event-stream",
-  };
-}

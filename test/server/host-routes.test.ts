@@ -220,14 +220,6 @@ describe("tool runs and memory growth", () => {
     await recorder.post("/api/v1/memory/runs", TOOL_RUN);
     expect((await alice.get(`/api/v1/memory/runs?${query}`)).body.runs).toHaveLength(count);
   });
-
-  it.each(["kind=secret", "outcome=none", "until=yesterday", "limit=0", "limit=201", "cursor=x", "untill=1"])(
-    "refuse %s",
-    async (query) => {
-      const { status, body } = await alice.get(`/api/v1/memory/runs?${query}`);
-      expect([status, body.error]).toEqual([400, "invalid_input"]);
-    },
-  );
 });
 
 describe("status and revision", () => {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Memory } from "../../app/memory.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryPack } from "../../packs/shipped/memory-packs.ts";
 import { serveMcpOverStdio } from "../../server/mcp/mcp-over-stdio.ts";
@@ -59,10 +58,6 @@ function callOf(id: number, name: string, args: object): object {
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } };
 }
 
-function recentRuns(memory: Memory) {
-  return memory.defaults("main").then(({ recent }) => recent.map(({ id, outcome }) => [id, outcome]));
-}
-
 test("accepted requests are finished and answered when the input ends", async () => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
@@ -103,31 +98,22 @@ test("an endless line is dropped before it exhausts the machine's memory", async
   expect(piped.nonsense).toBe(1);
 });
 
-test("a signal cancels the running pack, which leaves an audit row", async () => {
+test.each<[string, (piped: Piped) => unknown]>([
+  ["a signal cancels the running pack, which", ({ stop }) => stop.abort()],
+  ["the server does not wait for a client that stops reading, whose run", ({ stdout }) => stdout.destroy()],
+])("%s leaves an audit row", async (_, end) => {
   const memory = await openTestMemory();
   const pack = new SlowPack();
   const serverContext = testServerContext({ memory, packs: [pack] });
   const piped = new Piped(serverContext);
   piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
   await pack.begun;
-  piped.stop.abort();
+  end(piped);
   await piped.ended;
   await serverContext.packs.close();
-  expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
+  const { recent } = await memory.defaults("main");
+  expect(recent.map(({ id, outcome }) => [id, outcome])).toEqual([["paint.slow_wall", "cancelled"]]);
   expect(piped.messages().map(({ id }) => id)).toEqual([1]);
-});
-
-test("the server does not wait for a client that stops reading, and records its run", async () => {
-  const memory = await openTestMemory();
-  const pack = new SlowPack();
-  const serverContext = testServerContext({ memory, packs: [pack] });
-  const piped = new Piped(serverContext);
-  piped.send(...HELLO, callOf(2, "paint__slow_wall", { theme: "blue" }));
-  await pack.begun;
-  piped.stdout.destroy();
-  await piped.ended;
-  await serverContext.packs.close();
-  expect(await recentRuns(memory)).toEqual([["paint.slow_wall", "cancelled"]]);
 });
 
 test("a client that speaks only 2026-07-28 is told the versions that are spoken, and nothing is done for it", async () => {

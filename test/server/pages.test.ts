@@ -1,5 +1,4 @@
 /** The pages of `serve`: sign-in and sign-out, sessions, and protection against other sites. */
-import { Writable } from "node:stream";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../server/tokens.ts";
@@ -17,18 +16,12 @@ let served: ContextServer;
 beforeEach(async () => {
   now = NOW;
   logged = [];
-  const lines = new Writable({
-    write: (line, _encoding, done) => {
-      logged.push(String(line));
-      done();
-    },
-  });
   served = await ContextServer.open({
     secret: SECRET,
     publicOrigin: PUBLIC,
     pages: {},
     now: () => now,
-    log: pino({ level: "debug" }, lines),
+    log: pino({ level: "debug" }, { write: (line) => void logged.push(line) }),
   });
 });
 afterEach(() => served.close());

@@ -54,29 +54,46 @@ describe("store", () => {
     expect(other.body.replaced).toMatchObject({ refreshed: false });
   });
 
-  it.each([
-    ["no key", { value: "v" }, "key"],
-    ["no value", { key: "k" }, "value"],
-    ["a key of the wrong type", { key: 7, value: "v" }, "key"],
-    ["a reserved category", { key: "k", value: "v", category: "pack_history" }, "category"],
-    ["a ttl below an hour", { key: "k", value: "v", ttl_seconds: 60 }, "ttl_seconds"],
-    ["a ttl above a year", { key: "k", value: "v", ttl_seconds: 31_536_001 }, "ttl_seconds"],
-    ["a misspelt field", { key: "k", value: "v", tll: 3_600 }, "tll"],
-    ["a list", [], "The body"],
-    ["a key beyond its limit", { key: "k".repeat(513), value: "v" }, "key"],
-    ["a value beyond its limit", { key: "k", value: "v".repeat(65_537) }, "value"],
-  ])("refuses %s, names the field and writes nothing", async (_what, request, field) => {
-    const { status, body } = await alice.post("/api/v1/memory/store", request);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ error: "invalid_input", details: { field } });
-    expect(body.message).toContain(field);
-    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
-  });
-
   it("accepts a fact of the maximum size, even with every character escaped", async () => {
     const value = "\u0007".repeat(64 * 1_024); // six characters of JSON for each byte
     const { status } = await alice.post("/api/v1/memory/store", { key: "bell", value });
     expect(status).toBe(200);
+  });
+});
+
+describe.each<[string, readonly (readonly [what: string, request: object, field: string])[]]>([
+  [
+    "store",
+    [
+      ["no key", { value: "v" }, "key"],
+      ["no value", { key: "k" }, "value"],
+      ["a key of the wrong type", { key: 7, value: "v" }, "key"],
+      ["a reserved category", { key: "k", value: "v", category: "pack_history" }, "category"],
+      ["a ttl below an hour", { key: "k", value: "v", ttl_seconds: 60 }, "ttl_seconds"],
+      ["a ttl above a year", { key: "k", value: "v", ttl_seconds: 31_536_001 }, "ttl_seconds"],
+      ["a misspelt field", { key: "k", value: "v", tll: 3_600 }, "tll"],
+      ["a list", [], "The body"],
+      ["a key beyond its limit", { key: "k".repeat(513), value: "v" }, "key"],
+      ["a value beyond its limit", { key: "k", value: "v".repeat(65_537) }, "value"],
+    ],
+  ],
+  [
+    "store/batch",
+    [
+      ["no facts", {}, "facts"],
+      ["an empty list", { facts: [] }, "facts"],
+      ["too many", { facts: Array.from({ length: 251 }, (_, n) => ({ key: `k${n}`, value: "v" })) }, "facts"],
+      ["a fact without a value", { facts: [{ key: "a", value: "v" }, { key: "k" }] }, "facts.1.value"],
+      ["a misspelt field", { facts: [{ key: "a", value: "v", tll: 3_600 }] }, "facts.0.tll"],
+    ],
+  ],
+])("%s", (path, refused) => {
+  it.each(refused)("refuses %s, names the field and writes nothing", async (_what, request, field) => {
+    const { status, body } = await alice.post(`/api/v1/memory/${path}`, request);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: "invalid_input", details: { field } });
+    expect(body.message).toContain(field);
+    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
   });
 });
 
@@ -145,20 +162,6 @@ describe("a batch of stores", () => {
       });
     }
     expect((await alice.post(PATH, { facts: [{ key: "k", value: "v", writer }] })).status).toBe(400);
-  });
-
-  it.each([
-    ["no facts", {}, "facts"],
-    ["an empty list", { facts: [] }, "facts"],
-    ["too many", { facts: Array.from({ length: 251 }, (_, n) => ({ key: `k${n}`, value: "v" })) }, "facts"],
-    ["a fact without a value", { facts: [{ key: "a", value: "v" }, { key: "k" }] }, "facts.1.value"],
-    ["a misspelt field", { facts: [{ key: "a", value: "v", tll: 3_600 }] }, "facts.0.tll"],
-  ])("refuses %s, names the field and writes nothing", async (_what, request, field) => {
-    const { status, body } = await alice.post(PATH, request);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ error: "invalid_input", details: { field } });
-    expect(body.message).toContain(field);
-    expect((await alice.get("/api/v1/memory/facts")).body.facts).toEqual([]);
   });
 
   it("refuses a body that is too large, with its limit, and writes nothing", async () => {
@@ -260,13 +263,15 @@ describe("facts", () => {
     ]);
   });
 
-  it.each(["limit=0", "limit=1001", "limit=ten", "limit=1.5", "limit=", "colour=blue", "cursor=nonsense"])(
-    "refuses the parameter %s",
-    async (query) => {
-      const { status, body } = await alice.get(`/api/v1/memory/facts?${query}`);
+  it.each([
+    ...["limit=0", "limit=1001", "limit=ten", "limit=1.5", "limit=", "colour=blue", "cursor=nonsense"],
+    ...["kind=secret", "outcome=none", "until=yesterday", "limit=201", "cursor=x", "untill=1"],
+  ])("and runs refuse the parameter %s", async (query) => {
+    for (const path of query === "limit=201" ? ["runs"] : ["facts", "runs"]) {
+      const { status, body } = await alice.get(`/api/v1/memory/${path}?${query}`);
       expect([status, body.error]).toEqual([400, "invalid_input"]);
-    },
-  );
+    }
+  });
 });
 
 describe("forget", () => {

@@ -1,6 +1,6 @@
-/** Cases that need a real socket: slow and broken clients, limits of headers, a port in use, and how the server stops. */
+/** Cases that need a real socket: slow and broken clients, limits of headers, and how the server stops. */
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Listening } from "../../server/create-server.ts";
@@ -142,22 +142,6 @@ describe("a client that is slow or broken", () => {
 });
 
 describe("listening", () => {
-  it("uses loopback by default", () => {
-    expect(listening.address).toBe("127.0.0.1");
-    expect(listening.url).toBe(`http://127.0.0.1:${listening.port}`);
-  });
-
-  it("reports in one sentence that a port is in use", async () => {
-    const other = createTcpServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    await expect(served.server.listen({ port })).rejects.toMatchObject({
-      code: "invalid_input",
-      message: expect.stringMatching(/^Cannot listen on 127\.0\.0\.1 port \d+: another process uses it/),
-    });
-    other.close();
-  });
-
   it("is refused for a host name that cannot be resolved", async () => {
     await expect(served.server.listen({ host: "no-such-host.invalid", port: 0 })).rejects.toMatchObject({
       code: "invalid_input",
