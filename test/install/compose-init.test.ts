@@ -3,12 +3,12 @@
  * it, and reports why if that fails. The health check succeeds only if the model embeds.
  */
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
+import { testFolder } from "./fixtures.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const MODEL = "nomic-embed-text";
@@ -18,14 +18,13 @@ let folder: string;
 let ollama: StandInOllama;
 
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-init-")));
+  folder = testFolder();
   writeFileSync(join(folder, "ollama"), `#!/bin/sh\nexec "${process.execPath}" "${STAND_IN}" "$@"\n`, {
     mode: 0o755,
   });
 });
 afterEach(async () => {
   await ollama.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot helper", () => {

@@ -1,19 +1,25 @@
 /** The last lines of a run: what to try next, where the key is, how to uninstall and, after an uninstallation, which files remain. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { finalMessage } from "../../install/final-message.ts";
 import type { Facts } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
-import { environmentIn, FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
+import {
+  environmentIn,
+  FACTS,
+  INSTALLED,
+  options,
+  testFolder,
+  withJournal,
+  withOpenClaw,
+} from "./fixtures.ts";
 
 let folder: string;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-closing-")));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const memory = (key: "file" | "given" | "none") => ({
   isThere: true,

@@ -1,5 +1,8 @@
 /** Shared fixtures of the installer's tests: facts of a machine before and after an installation, and runs of steps with simulated programs. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { withEarlierChoices } from "../../install/earlier-choices.ts";
 import type { Environment } from "../../install/environment.ts";
 import { execute } from "../../install/execute.ts";
@@ -12,6 +15,7 @@ import type {
 } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
 import { type GivenOptions, type Options, parseOptions } from "../../install/options.ts";
+import { makePlan } from "../../install/plan/make-plan.ts";
 import { JsonReporter } from "../../install/report.ts";
 import type { Run } from "../../install/run-command.ts";
 import { Docker } from "../../install/run-docker.ts";
@@ -142,6 +146,21 @@ export const given = (...args: readonly string[]): GivenOptions => parseOptions(
 
 /** The options of a first run. */
 export const options = (...args: readonly string[]): Options => withEarlierChoices(given(...args), {}, {});
+
+/** The steps that are planned for these facts. */
+export const kinds = (facts: Facts, ...args: string[]) =>
+  makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+
+/** What a person would be asked. */
+export const questions = (facts: Facts, ...args: string[]) =>
+  makePlan(facts, options(...args)).questions.map(({ about }) => about);
+
+/** An empty folder, which is removed when the test ends. */
+export function testFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-install-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** A machine on which `run` stands in for all programs, with its files in one folder. */
 export async function environmentIn(

@@ -1,11 +1,11 @@
 /** Only one installer runs at a time: a second one names the running one, and a killed one releases the lock. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acquireInstallerLock, installerLockFile } from "../../install/installer-lock.ts";
+import { testFolder } from "./fixtures.ts";
 
 const RACERS = 4;
 
@@ -14,13 +14,12 @@ let file: string;
 let started: ChildProcess[];
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-lock-")));
+  folder = testFolder();
   file = installerLockFile(join(folder, "state", "install"));
   started = [];
 });
 afterEach(() => {
   for (const child of started) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe("the lock", () => {

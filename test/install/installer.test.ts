@@ -1,6 +1,5 @@
 /** One run of the installer with a simulated machine: missing requirements, questions, the effect of a no, and the output. */
-import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runInstaller } from "../../install/installer.ts";
@@ -10,7 +9,7 @@ import type { Run } from "../../install/run-command.ts";
 import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import type { Report } from "../docker/rig.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { environmentIn, given, options } from "./fixtures.ts";
+import { environmentIn, given, options, testFolder } from "./fixtures.ts";
 
 let folder: string;
 /** Every command that was run. */
@@ -24,7 +23,7 @@ let ollamaHost: string;
 let asked: string[];
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-installer-")));
+  folder = testFolder();
   const contracts = {
     plugin: { tools: ["helmdeck__memory_store"] },
     "notes-plugin": { embeddingProviders: ["helmdeck-builtin"] },
@@ -45,7 +44,6 @@ beforeEach(() => {
   asked = [];
   ollamaHost = "127.0.0.1:9"; // nothing listens on the discard port
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("without Docker", () => {
   beforeEach(() => void programs.delete("docker"));

@@ -1,26 +1,15 @@
 /** The journal: private from its first byte, complete after a kill, and refused if it is invalid. */
-import {
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { fingerprint, Journal, journalFolder } from "../../install/journal.ts";
+import { testFolder } from "./fixtures.ts";
 
 let folder: string;
 
 beforeEach(() => {
-  folder = join(realpathSync(mkdtempSync(join(tmpdir(), "hd-journal-"))), "deep", "install");
+  folder = join(testFolder(), "deep", "install");
 });
-afterEach(() => rmSync(join(folder, "..", ".."), { recursive: true, force: true }));
 
 describe("the journal", () => {
   it("has no file until something is recorded", async () => {

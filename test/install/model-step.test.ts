@@ -1,14 +1,13 @@
 /** The steps of the built-in model: into OpenClaw's state folder or its container, and out again. */
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Journal } from "../../install/journal.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
 import { checkModel, MODEL_FILES, modelFolderIn } from "../../model/artefact.ts";
 import { gatherModel } from "../model/gathered.ts";
-import { environmentIn, runSteps } from "./fixtures.ts";
+import { environmentIn, runSteps, testFolder } from "./fixtures.ts";
 
 let folder: string;
 let stateFolder: string;
@@ -18,11 +17,10 @@ let copied: Map<string, number>;
 let fails: (command: string) => boolean;
 
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-model-step-")));
+  folder = testFolder();
   stateFolder = join(folder, "state");
   [ran, copied, fails] = [[], new Map(), () => false];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const machine: Run = async (file, args, { input = "" } = {}) => {
   const command = [file, ...args].join(" ");

@@ -2,16 +2,15 @@
  * OpenClaw's index of its notes after our service was removed, with a simulated OpenClaw that behaves like the real one (see
  * test/gateway/notes-index.test.ts): it refuses to change vectors whose provider is gone.
  */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Target } from "../../install/installation-facts.ts";
 import { Journal } from "../../install/journal.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
-import { environmentIn, runSteps } from "./fixtures.ts";
+import { environmentIn, runSteps, testFolder } from "./fixtures.ts";
 
 const URL = "http://127.0.0.1:11434";
 
@@ -38,7 +37,7 @@ let remark: string | undefined;
 let isEffective: boolean;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-notes-")));
+  folder = testFolder();
   configPath = join(folder, "openclaw.json");
   indexedBy = undefined;
   hasVectors = false;
@@ -53,7 +52,6 @@ beforeEach(() => {
   clockMs = 0;
   isEffective = true;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const point = (): Step => ({
   ...{ kind: "point-search", configPath, provider: "ollama", model: "m", baseUrl: URL },

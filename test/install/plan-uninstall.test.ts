@@ -7,51 +7,54 @@ import type { Facts } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { deleteMemory } from "../../install/steps/delete-memory.ts";
 import type { StepContext } from "../../install/steps/step-definition.ts";
-import { FACTS, INSTALLED, options, withJournal, withOpenClaw } from "./fixtures.ts";
-
-const kinds = (facts: Facts, ...args: string[]) =>
-  makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+import { FACTS, INSTALLED, kinds, options, withJournal, withOpenClaw } from "./fixtures.ts";
 
 // verifies P-install-undone
 describe("an uninstallation", () => {
-  it("undoes what the journal records, and restores the configuration byte for byte if nothing else changed it", () => {
-    expect(kinds(INSTALLED, "--uninstall")).toEqual([
-      "uninstall-plugin",
-      "restore-config-copy",
-      "index-notes",
-      "stop-sidecar",
-      "remove-network",
-      "forget-journal",
-    ]);
-  });
-
-  it("restores single settings if the configuration changed since", () => {
-    const facts = withJournal({ configIsAsLeft: false });
-    const steps = kinds(facts, "--uninstall");
-    expect(steps.slice(0, 3)).toEqual(["restore-facts", "restore-search", "uninstall-plugin"]);
-    expect(steps).not.toContain("restore-config-copy");
-  });
-
-  it("keeps data without --purge, and keeps a plugin that was installed before", () => {
-    expect(kinds(INSTALLED, "--uninstall")).not.toContain("delete-memory");
-    expect(kinds(INSTALLED, "--uninstall", "--purge")).toContain("delete-memory");
-    const facts = withJournal({ installedPlugin: false });
-    expect(kinds(facts, "--uninstall")).not.toContain("uninstall-plugin");
+  const END = "index-notes stop-sidecar remove-network";
+  it.each<[string, Facts, string, string]>([
+    ["byte for byte", INSTALLED, "", `uninstall-plugin restore-config-copy ${END} forget-journal`],
+    [
+      "by single settings if the configuration changed since",
+      withJournal({ configIsAsLeft: false }),
+      "",
+      `restore-facts restore-search uninstall-plugin ${END} forget-journal`,
+    ],
+    [
+      "with its data if --purge says so",
+      INSTALLED,
+      "--purge",
+      `uninstall-plugin restore-config-copy ${END} delete-memory forget-journal`,
+    ],
+    [
+      "but not a plugin that was installed before",
+      withJournal({ installedPlugin: false }),
+      "",
+      `restore-config-copy ${END} forget-journal`,
+    ],
+    [
+      "with the network also if it started no sidecar",
+      withJournal({ startedSidecar: false }),
+      "",
+      "uninstall-plugin restore-config-copy index-notes remove-network forget-journal",
+    ],
+    [
+      "also if OpenClaw is no longer installed",
+      { ...INSTALLED, openclaw: { state: "missing" } },
+      "",
+      "stop-sidecar remove-network forget-journal",
+    ],
+    ["and nothing else", FACTS, "", ""],
+  ])("undoes what the journal records, %s", (_, facts, more, steps) => {
+    expect(kinds(facts, "--uninstall", ...more.split(" ").filter(Boolean)).join(" ")).toBe(steps);
   });
 
   it("deletes no memory that is not there, and says so", () => {
-    const isThere = false;
-    const memory = {
-      databasePath: "/home/u/m.sqlite",
-      keyPath: "/home/u/m.key",
-      key: "none",
-      isThere,
-    } as const;
-    expect(makePlan(withOpenClaw({ memory }), options("--uninstall", "--purge"))).toMatchObject({
+    expect(makePlan(FACTS, options("--uninstall", "--purge"))).toMatchObject({
       steps: [],
       warnings: ["There is no memory to delete: neither /home/u/m.sqlite nor its key /home/u/m.key exists."],
     });
-    expect(makePlan(withOpenClaw({ memory }), options("--uninstall")).warnings).toEqual([]);
+    expect(makePlan(FACTS, options("--uninstall")).warnings).toEqual([]);
   });
 
   it("removes what a killed uninstallation left of the plugin", () => {
@@ -61,26 +64,10 @@ describe("an uninstallation", () => {
     expect(steps(withOpenClaw({ installed: "absent" }, INSTALLED))).toMatchObject([{ isThere: false }]);
   });
 
-  it("requires a configuration that OpenClaw accepts, but continues if OpenClaw is no longer installed", () => {
+  it("requires a configuration that OpenClaw accepts", () => {
     const broken = { state: "broken", target: { kind: "host" }, reason: "not valid" } as const;
     const plan = makePlan({ ...INSTALLED, openclaw: broken }, options("--uninstall"));
     expect([plan.steps, plan.unmet.length]).toEqual([[], 1]);
-    expect(kinds({ ...INSTALLED, openclaw: { state: "missing" } }, "--uninstall")).toEqual([
-      "stop-sidecar",
-      "remove-network",
-      "forget-journal",
-    ]);
-  });
-
-  it("removes the network also if it started no sidecar", () => {
-    expect(kinds(withJournal({ startedSidecar: false }), "--uninstall").slice(-2)).toEqual([
-      "remove-network",
-      "forget-journal",
-    ]);
-  });
-
-  it("has no steps if nothing was installed", () => {
-    expect(kinds(FACTS, "--uninstall")).toEqual([]);
   });
 });
 

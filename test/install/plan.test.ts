@@ -1,83 +1,245 @@
 /** The planner: correct settings stay, the operator's own settings need a confirmation, and all missing requirements are listed at once. */
 import { describe, expect, it } from "vitest";
-import type { Facts, OpenClawReady } from "../../install/installation-facts.ts";
+import type { Facts, JournalFacts, OpenClawReady } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
 import { definitionOf } from "../../install/steps/registry.ts";
-import { FACTS, INSTALLED, options, SERVICE, withJournal, withOpenClaw, withSearch } from "./fixtures.ts";
-
-const kinds = (facts: Facts, ...args: string[]) =>
-  makePlan(facts, options(...args)).steps.map(({ kind }) => kind);
+import {
+  FACTS,
+  INSTALLED,
+  kinds,
+  options,
+  questions,
+  SERVICE,
+  withJournal,
+  withOpenClaw,
+  withSearch,
+} from "./fixtures.ts";
 
 const SEARCHES = { enabled: true, provider: undefined, model: undefined, baseUrl: undefined };
+const URL = "http://10.0.0.5:11434";
+const SIDECAR = "http://helmdeck-embeddings:11434";
+const BUILTIN = ["--embeddings", "builtin"] as const;
+const NO_DOCKER: Facts = { ...FACTS, docker: { state: "missing" } };
+const OWN_OLLAMA = { url: URL, health: "ok", hasModel: true } as const;
 
-describe("the question about other tools", () => {
-  const NEW = withOpenClaw({ auditTools: undefined }, INSTALLED);
-  const about = (facts: Facts) => makePlan(facts, options()).questions.map((question) => question.about);
-  const answered = (answer: "all" | "helmdeck", isDue = false) =>
-    withJournal({ auditTools: { answer, isSet: answer === "all", isDue } }, NEW);
+describe.each([
+  { about: "tools", setting: "auditTools", step: "audit-tools", yes: "all", no: "helmdeck" },
+  { about: "speakUp", setting: "speakUp", step: "speak-up", yes: "on", no: "off" },
+] as const)("the question about $about", ({ about, setting, step, yes, no }) => {
+  const set = (answer: string | undefined, facts: Facts) =>
+    withOpenClaw({ [setting]: answer } as Partial<OpenClawReady>, facts); // one of the two settings, with its values
+  const unset = set(undefined, INSTALLED);
+  const answered = (answer: string, isDue = false) =>
+    withJournal({ [setting]: { answer, isSet: answer === yes, isDue } } as Partial<JournalFacts>, unset); // its record
 
-  it("is asked once: not after an answer, and not if the setting exists", () => {
-    expect(about(NEW)).toEqual(["tools"]);
-    for (const answer of ["all", "helmdeck"] as const) expect(about(answered(answer))).toEqual([]);
-    expect(about(withOpenClaw({ auditTools: "helmdeck" }, INSTALLED))).toEqual([]);
-  });
-
-  it("has its answer applied once, completed after a kill, and undone by an uninstallation", () => {
-    const done = withOpenClaw({ auditTools: "all" }, answered("all"));
-    expect(kinds(done, "--audit-tools", "all")).not.toContain("audit-tools");
-    expect(kinds(answered("all", true))).toContain("audit-tools");
-    const changed = withJournal({ configIsAsLeft: false }, done);
-    expect(kinds(changed, "--uninstall")[0]).toBe("restore-audit-tools");
-    expect(kinds(answered("helmdeck"), "--uninstall")).not.toContain("restore-audit-tools");
-  });
-});
-
-describe("the question whether memory speaks up", () => {
-  const NEW = withOpenClaw({ speakUp: undefined }, INSTALLED);
-  const about = (facts: Facts) => makePlan(facts, options()).questions.map((question) => question.about);
-  const answered = (answer: "on" | "off", isDue = false) =>
-    withJournal({ speakUp: { answer, isSet: answer === "on", isDue } }, NEW);
-
-  it("is asked once: not after an answer, and not if somebody chose", () => {
-    expect(about(NEW)).toEqual(["speakUp"]);
-    for (const answer of ["on", "off"] as const) {
-      expect(about(answered(answer))).toEqual([]);
-      expect(about(withOpenClaw({ speakUp: answer }, INSTALLED))).toEqual([]);
+  it("is asked once, and not if the setting exists; --yes does not answer it", () => {
+    expect(questions(unset)).toEqual([about]);
+    expect(kinds(unset, "--yes")).not.toContain(step);
+    for (const answer of [yes, no]) {
+      expect(questions(answered(answer))).toEqual([]);
+      expect(questions(set(answer, INSTALLED))).toEqual([]);
     }
   });
 
-  it("is never answered by --yes", () => {
-    expect(kinds(NEW, "--yes")).not.toContain("speak-up");
-  });
-
-  it("has its answer completed after a kill, and undone by an uninstallation", () => {
-    expect(kinds(answered("on", true))).toContain("speak-up");
-    expect(kinds(answered("on"))).not.toContain("speak-up");
-    const changed = withJournal({ configIsAsLeft: false }, answered("on"));
-    expect(kinds(changed, "--uninstall")).toContain("restore-speak-up");
-    expect(kinds(answered("off"), "--uninstall")).not.toContain("restore-speak-up");
+  it("has its answer applied once, completed after a kill, and undone by an uninstallation", () => {
+    const done = set(yes, answered(yes));
+    expect(kinds(done, ...(about === "tools" ? ["--audit-tools", yes] : []))).not.toContain(step);
+    expect(kinds(answered(yes))).not.toContain(step);
+    expect(kinds(answered(yes, true))).toContain(step);
+    expect(kinds(withJournal({ configIsAsLeft: false }, done), "--uninstall")[0]).toBe(`restore-${step}`);
+    expect(kinds(answered(no), "--uninstall")).not.toContain(`restore-${step}`);
   });
 });
 
-describe("an installation", () => {
-  it("points OpenClaw and helmdeck's facts at the sidecar only after a successful embedding, and ends with the smoke test", () => {
-    const steps = kinds(FACTS);
-    expect(steps.indexOf("check-embedding")).toBeGreaterThan(steps.indexOf("pull-model"));
-    expect(steps.indexOf("point-search")).toBeGreaterThan(steps.indexOf("check-embedding"));
-    expect(steps.indexOf("point-facts")).toBeGreaterThan(steps.indexOf("check-embedding"));
-    expect(steps.indexOf("point-facts")).toBeGreaterThan(steps.indexOf("install-plugin"));
-    expect(steps.indexOf("back-up-config")).toBeLessThan(steps.indexOf("install-plugin"));
-    expect(steps.at(-1)).toBe("prove");
+const IN_CONTAINER = withOpenClaw({
+  target: { kind: "container", name: "claw" },
+  memory: undefined,
+  attachment: {
+    isAttached: false,
+    compose: {
+      service: "openclaw-gateway",
+      overrideFile: "/srv/docker-compose.override.yml",
+      override: "absent",
+      readsOverride: true,
+      ownNetworks: ["default"],
+    },
+  },
+});
+const WITH_BUILTIN = withJournal(
+  {
+    ...{ installedModel: true, startedSidecar: false },
+    ...{ facts: { embeddings: { provider: "builtin" } }, search: undefined },
+  },
+  withOpenClaw(
+    { hasModel: true, facts: { provider: "builtin" }, search: SEARCHES },
+    { ...INSTALLED, docker: NO_DOCKER.docker },
+  ),
+);
+const WITH_NOTES = withJournal(
+  { search: { search: { provider: "helmdeck-builtin" } }, installedNotes: true },
+  withOpenClaw(
+    { installedNotes: "same", search: { ...SEARCHES, provider: "helmdeck-builtin" } },
+    WITH_BUILTIN,
+  ),
+);
+const NEW_SERVICE = { ...INSTALLED, service: OWN_OLLAMA };
+const DAMAGED = withOpenClaw({ hasModel: false }, WITH_BUILTIN);
+const NOTES_DISABLED = withOpenClaw({ disabledPlugins: ["helmdeck-memory-notes"] }, WITH_NOTES);
+const NOTES_GONE = withOpenClaw({ installedNotes: "absent" }, NOTES_DISABLED);
+
+const MACHINES: Readonly<Record<string, Facts>> = {
+  new: FACTS,
+  installed: INSTALLED,
+  "in a container": IN_CONTAINER,
+  "search disabled": withSearch({ enabled: false }),
+  "provider disabled": withOpenClaw({ disabledPlugins: ["ollama"] }),
+  "own provider": withSearch({ provider: "openai" }),
+  "no Docker": NO_DOCKER,
+  "own Ollama, no Docker": { ...NO_DOCKER, service: OWN_OLLAMA },
+  "own Ollama too": NEW_SERVICE,
+  "sidecar by hand": withJournal({ startedSidecar: false }, NEW_SERVICE),
+  "with the model": WITH_BUILTIN,
+  "model damaged": DAMAGED,
+  "damaged, unused": withOpenClaw({ facts: { provider: "none" } }, DAMAGED),
+  "with notes": WITH_NOTES,
+  "notes' plugin gone": NOTES_GONE,
+  "notes disabled": NOTES_DISABLED,
+  "notes, changed": withJournal({ configIsAsLeft: false }, WITH_NOTES),
+  "notes and sidecar": { ...WITH_NOTES, service: INSTALLED.service },
+};
+
+/** The machine, the options and the steps. SEARCH and NEW stand for steps that stand together in most plans. */
+const PLANS = `
+new                   |                                                   | START make-key check-embedding NEW SEARCH prove
+installed             |                                                   | check-embedding prove
+in a container        |                                                   | START attach-container check-embedding check-from-container NEW SEARCH prove
+installed             | --embedding-model bge-m3                          | check-embedding SEARCH prove
+search disabled       |                                                   | START make-key check-embedding NEW point-facts prove
+provider disabled     |                                                   | START make-key check-embedding NEW point-facts prove
+own provider          | --yes                                             | START make-key check-embedding NEW point-facts prove
+no Docker             | --no-embeddings                                   | make-key NEW point-facts prove
+installed             | --no-embeddings                                   | point-facts restore-search index-notes stop-sidecar prove
+own Ollama, no Docker | --embeddings-url http://10.0.0.5:11434/           | make-key check-embedding NEW SEARCH prove
+own Ollama too        | --embeddings-url http://10.0.0.5:11434            | check-embedding SEARCH stop-sidecar prove
+sidecar by hand       | --embeddings-url http://10.0.0.5:11434            | check-embedding SEARCH prove
+installed             | --embeddings-url http://127.0.0.1:11434           | check-embedding prove
+installed             | --embeddings-url http://localhost:11434           | check-embedding SEARCH prove
+installed             | --embeddings-url http://helmdeck-embeddings:11434 | check-embedding SEARCH prove
+no Docker             | --embeddings builtin                              | make-key NEW install-model point-facts prove
+with the model        | --embeddings builtin                              | prove
+model damaged         | --embeddings builtin                              | install-model prove
+model damaged         | --repair                                          | install-model
+damaged, unused       | --repair                                          |
+installed             | --embeddings builtin                              | install-model point-facts restore-search index-notes stop-sidecar prove
+no Docker             | --notes builtin                                   | make-key NEW install-model point-facts install-notes-plugin point-search index-notes prove
+with notes            | --notes builtin                                   | prove
+notes' plugin gone    | --notes builtin                                   | install-notes-plugin prove
+notes disabled        | --notes builtin                                   | prove
+with notes            | --embeddings builtin --notes none                 | restore-search index-notes uninstall-notes-plugin prove
+notes and sidecar     | --embeddings-url http://127.0.0.1:11434           | check-embedding SEARCH uninstall-notes-plugin prove
+notes, changed        | --uninstall                                       | restore-facts restore-search uninstall-notes-plugin uninstall-plugin index-notes remove-model forget-journal`
+  .replaceAll("START", "create-network start-sidecar pull-model")
+  .replaceAll("NEW", "back-up-config install-plugin")
+  .replaceAll("SEARCH", "point-facts point-search index-notes");
+const cells = (line: string) => line.split("|").map((cell) => cell.trim());
+
+describe("the plan", () => {
+  it.each(PLANS.trim().split("\n").map(cells))("%s %s: %s", (machine = "", args = "", steps = "") => {
+    const facts = MACHINES[machine];
+    expect(facts && kinds(facts, ...args.split(" ").filter(Boolean)).join(" ")).toBe(steps);
   });
 
-  it("changes nothing if everything is correct", () => {
-    expect(kinds(INSTALLED)).toEqual(["check-embedding", "prove"]);
+  const VERIFY = ["--verify"];
+  const NOTES_PROVIDER = expect.objectContaining({ provider: "helmdeck-builtin" });
+  const tests = (facts: object | undefined) => ({ kind: "prove", facts });
+  const THEIRS = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
+  const MXBAI = { model: "mxbai-embed-large" };
+  const FULL_NAME = { ...SERVICE, model: "nomic-embed-text:latest" };
+  const UNSET = withOpenClaw({ facts: { provider: "unset" } }, WITH_BUILTIN);
+  const OWN_SET = withJournal(
+    { startedSidecar: false, facts: { embeddings: { ...SERVICE, url: URL } } },
+    withOpenClaw({ facts: { ...SERVICE, url: URL } }, INSTALLED),
+  );
+
+  it.each<[string, Facts, readonly string[], ...object[]]>([
+    [
+      "gives OpenClaw in a container the sidecar's name",
+      IN_CONTAINER,
+      [],
+      { kind: "point-search", baseUrl: SIDECAR },
+      { kind: "point-facts", url: SIDECAR },
+      { override: expect.objectContaining({ networks: ["default", "baas-net"] }) },
+      { kind: "start-sidecar", files: ["compose.embeddings.yml"] },
+    ],
+    [
+      "points at an existing Ollama",
+      { ...NO_DOCKER, service: OWN_OLLAMA },
+      ["--embeddings-url", `${URL}/`],
+      { kind: "point-search", baseUrl: URL },
+      { kind: "point-facts", url: URL },
+    ],
+    [
+      "changes the model of its own earlier setting",
+      INSTALLED,
+      ["--embedding-model", MXBAI.model],
+      { kind: "point-search", ...MXBAI },
+      { kind: "point-facts", ...MXBAI },
+    ],
+    [
+      "takes the model's full name as correct",
+      withOpenClaw({ facts: FULL_NAME }, INSTALLED),
+      [],
+      tests(SERVICE),
+    ],
+    ["tests nothing without embeddings", INSTALLED, ["--no-embeddings"], tests(undefined)],
+    ["verifies the service that somebody set", withOpenClaw({ facts: THEIRS }), VERIFY, tests(THEIRS)],
+    [
+      "verifies no service that is not set",
+      withOpenClaw({ facts: { provider: "none" } }),
+      VERIFY,
+      tests(undefined),
+    ],
+    ["verifies a model that is used without a setting", UNSET, VERIFY, tests({ provider: "builtin" })],
+    ["verifies no model that is gone", withOpenClaw({ hasModel: false }, UNSET), VERIFY, tests(undefined)],
+    ["verifies the search with the model", WITH_NOTES, VERIFY, { kind: "prove", embeddings: NOTES_PROVIDER }],
+    [
+      "puts the built-in model into the state folder and tests it",
+      NO_DOCKER,
+      BUILTIN,
+      { kind: "install-model", stateFolder: "/home/u", version: "0.1.0" },
+      tests({ provider: "builtin" }),
+    ],
+    [
+      "points OpenClaw's search at the built-in model and tests it",
+      NO_DOCKER,
+      ["--notes", "builtin"],
+      { kind: "point-search", provider: "helmdeck-builtin", allow: [] },
+      { kind: "prove", embeddings: NOTES_PROVIDER },
+    ],
+    [
+      "keeps the address of an Ollama that stays, so that its vectors serve until there are new ones",
+      OWN_SET,
+      BUILTIN,
+      { kind: "point-facts", provider: "builtin", former: { url: URL, model: SERVICE.model } },
+    ],
+  ])("%s", (_, facts, args, ...details) => {
+    const { steps } = makePlan(facts, options(...args));
+    for (const detail of details) expect(steps).toContainEqual(expect.objectContaining(detail));
+  });
+
+  it("does not keep the address of a sidecar that is stopped", () => {
+    const { steps } = makePlan(INSTALLED, options(...BUILTIN));
+    expect(steps.find(({ kind }) => kind === "point-facts")).not.toHaveProperty("former");
   });
 
   it.each([["auto"], ["none"], [undefined]])("replaces the provider %s without asking", (provider) => {
     const plan = makePlan(withSearch({ provider }), options());
     expect(plan.questions).toEqual([]);
     expect(plan.steps).toContainEqual(expect.objectContaining({ kind: "point-search", replaces: undefined }));
+  });
+
+  it("changes the model of its own earlier setting without asking", () => {
+    expect(questions(INSTALLED, "--embedding-model", "mxbai-embed-large")).toEqual([]);
   });
 
   it.each([["openai"], ["ollama"], ["gemini"]])(
@@ -95,13 +257,6 @@ describe("an installation", () => {
       );
     },
   );
-
-  it("changes the model of its own earlier setting without asking", () => {
-    const plan = makePlan(INSTALLED, options("--embedding-model", "mxbai-embed-large"));
-    expect(plan.questions).toEqual([]);
-    for (const kind of ["point-search", "point-facts"])
-      expect(plan.steps).toContainEqual(expect.objectContaining({ kind, model: "mxbai-embed-large" }));
-  });
 
   it.each<[string, OpenClawReady["facts"]]>([
     ["another service", { provider: "openai-compatible", url: "https://e.example/v1", model: "m" }],
@@ -121,28 +276,6 @@ describe("an installation", () => {
     );
   });
 
-  it("accepts the model's full name in helmdeck's settings as correct", () => {
-    const facts = withOpenClaw({ facts: { ...SERVICE, model: "nomic-embed-text:latest" } }, INSTALLED);
-    expect(makePlan(facts, options()).steps.map(({ kind }) => kind)).toEqual(["check-embedding", "prove"]);
-    expect(makePlan(facts, options()).steps.at(-1)).toMatchObject({ facts: SERVICE });
-  });
-
-  it("embeds helmdeck's facts also if it does not change OpenClaw's own search", () => {
-    for (const left of [withSearch({ enabled: false }), withSearch({ provider: "openai" })]) {
-      expect(kinds(left, "--yes")).toContain("point-facts");
-      expect(kinds(left, "--yes")).not.toContain("point-search");
-      expect(makePlan(left, options("--yes")).warnings.join()).not.toContain("finds none of its own notes");
-    }
-  });
-
-  it("--verify tests semantic search in helmdeck's facts with the service that is set, whoever set it", () => {
-    const theirs = { provider: "openai-compatible", url: "https://e.example/v1", model: "m" } as const;
-    const smokeTest = (facts: OpenClawReady["facts"]) =>
-      makePlan(withOpenClaw({ facts }), options("--verify")).steps.at(-1);
-    expect(smokeTest(theirs)).toMatchObject({ kind: "prove", facts: theirs });
-    expect(smokeTest({ provider: "none" })).toMatchObject({ kind: "prove", facts: undefined });
-  });
-
   it("adds the provider's plugin to plugins.allow only if that list is set", () => {
     const allow = (facts: Facts) =>
       makePlan(facts, options()).steps.flatMap((step) => (step.kind === "point-search" ? step.allow : []));
@@ -151,257 +284,75 @@ describe("an installation", () => {
     expect(allow(FACTS)).toEqual([]);
   });
 
-  it("does not change a search that is disabled, or a search with a disabled provider plugin", () => {
-    expect(kinds(withSearch({ enabled: false }))).not.toContain("point-search");
-    expect(kinds(withOpenClaw({ disabledPlugins: ["ollama"] }))).not.toContain("point-search");
+  it("does not warn of OpenClaw's own notes where it leaves their search", () => {
+    for (const left of [withSearch({ enabled: false }), withSearch({ provider: "openai" })])
+      expect(makePlan(left, options("--yes")).warnings.join()).not.toContain("finds none of its own notes");
   });
 
-  it("needs no Docker without embeddings, and removes earlier embedding settings before it stops the sidecar", () => {
-    const steps = kinds({ ...FACTS, docker: { state: "missing" } }, "--no-embeddings");
-    expect(steps).toEqual(["make-key", "back-up-config", "install-plugin", "point-facts", "prove"]);
-    const back = kinds(INSTALLED, "--no-embeddings");
-    expect(back).toEqual(["point-facts", "restore-search", "index-notes", "stop-sidecar", "prove"]);
-    expect(makePlan(INSTALLED, options("--no-embeddings")).steps.at(-1)).toMatchObject({ facts: undefined });
+  it.each<[string, string, Facts, Facts]>([
+    [
+      "the built-in model",
+      "remove-model",
+      WITH_BUILTIN,
+      withJournal({ installedModel: false }, WITH_BUILTIN),
+    ],
+    [
+      "the notes' plugin",
+      "uninstall-notes-plugin",
+      WITH_NOTES,
+      withJournal({ installedNotes: false }, WITH_NOTES),
+    ],
+  ])("undoes %s only if the installer put it there", (_, step, ours, theirs) => {
+    expect(kinds(ours, "--uninstall")).toContain(step);
+    expect(kinds(theirs, "--uninstall")).not.toContain(step);
   });
 
-  it("uses an existing Ollama without Docker", () => {
-    const facts: Facts = {
-      ...FACTS,
-      docker: { state: "missing" },
-      service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
-    };
-    const plan = makePlan(facts, options("--embeddings-url", "http://10.0.0.5:11434/"));
-    expect(plan.unmet).toEqual([]);
-    expect(plan.steps).toContainEqual(
-      expect.objectContaining({ kind: "point-search", baseUrl: "http://10.0.0.5:11434" }),
-    );
-    expect(plan.steps).toContainEqual(
-      expect.objectContaining({ kind: "point-facts", url: "http://10.0.0.5:11434" }),
-    );
-  });
-
-  it("stops its own sidecar if another service replaces it, after the last setting that names it", () => {
-    const facts: Facts = {
-      ...withJournal({ startedSidecar: true }),
-      service: { url: "http://10.0.0.5:11434", health: "ok", hasModel: true },
-    };
-    const steps = kinds(facts, "--embeddings-url", "http://10.0.0.5:11434");
-    expect(steps).toContain("stop-sidecar");
-    expect(steps.indexOf("stop-sidecar")).toBeGreaterThan(steps.indexOf("point-search"));
-    const others = { ...facts, journal: { ...facts.journal, startedSidecar: false } };
-    expect(kinds(others, "--embeddings-url", "http://10.0.0.5:11434")).not.toContain("stop-sidecar");
-  });
-
-  it.each(["http://127.0.0.1:11434", "http://localhost:11434", "http://helmdeck-embeddings:11434"])(
-    "does not stop the sidecar if %s names it",
-    (url) => {
-      const facts = withJournal({ startedSidecar: true });
-      expect(kinds(facts, "--embeddings-url", url)).not.toContain("stop-sidecar");
-    },
-  );
-
-  it("gives OpenClaw in a container the sidecar's name, after a check from inside the container", () => {
-    const facts = withOpenClaw({
-      target: { kind: "container", name: "claw" },
-      memory: undefined,
-      attachment: {
-        isAttached: false,
-        compose: {
-          service: "openclaw-gateway",
-          overrideFile: "/srv/docker-compose.override.yml",
-          override: "absent",
-          readsOverride: true,
-          ownNetworks: ["default"],
-        },
-      },
-    });
-    const { steps } = makePlan(facts, options());
-    const order = steps.map(({ kind }) => kind);
-    expect(order.indexOf("attach-container")).toBeLessThan(order.indexOf("check-from-container"));
-    expect(order.indexOf("check-from-container")).toBeLessThan(order.indexOf("point-search"));
-    expect(steps).toContainEqual(
-      expect.objectContaining({ kind: "point-search", baseUrl: "http://helmdeck-embeddings:11434" }),
-    );
-    expect(steps).toContainEqual(
-      expect.objectContaining({ kind: "point-facts", url: "http://helmdeck-embeddings:11434" }),
-    );
-    expect(order.indexOf("check-from-container")).toBeLessThan(order.indexOf("point-facts"));
-    expect(steps).toContainEqual(
-      expect.objectContaining({ override: expect.objectContaining({ networks: ["default", "baas-net"] }) }),
-    );
-    expect(steps).toContainEqual(
-      expect.objectContaining({ kind: "start-sidecar", files: ["compose.embeddings.yml"] }),
-    );
+  it("neither installs nor sets the built-in model if an engine elsewhere keeps memory", () => {
+    const engine = ["--engine", "https://memory.example", "--token-file", "/t"];
+    expect(kinds(NO_DOCKER, ...engine)).not.toContain("point-facts");
   });
 });
 
-describe("the built-in model", () => {
-  const none: Facts = { ...FACTS, docker: { state: "missing" } };
-  const built = withJournal(
-    {
-      installedModel: true,
-      facts: { embeddings: { provider: "builtin" } },
-      search: undefined,
-      startedSidecar: false,
-    },
-    withOpenClaw(
-      { hasModel: true, facts: { provider: "builtin" }, search: SEARCHES },
-      { ...INSTALLED, docker: none.docker },
-    ),
-  );
-
-  it("is put in its place after the plugin and before the setting that names it", () => {
-    const { steps } = makePlan(none, options("--embeddings", "builtin"));
-    expect(steps.map(({ kind }) => kind)).toEqual([
-      ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts", "prove"],
-    ]);
-    expect(steps).toContainEqual({ kind: "install-model", stateFolder: "/home/u", version: "0.1.0" });
-    expect(steps.at(-1)).toMatchObject({ kind: "prove", facts: { provider: "builtin" } });
+// verifies P-notes-asked
+describe("the built-in model for OpenClaw's own notes", () => {
+  it("is a question, which --yes does not answer with yes", () => {
+    expect(questions(WITH_BUILTIN, ...BUILTIN, "--yes")).toEqual(["notes"]);
+    expect(kinds(WITH_BUILTIN, ...BUILTIN, "--yes")).toEqual(["prove"]);
   });
 
-  it("changes nothing the second time, and is repaired if a file is missing or changed", () => {
-    expect(kinds(built, "--embeddings", "builtin")).toEqual(["prove"]);
-    const damaged = withOpenClaw({ hasModel: false }, built);
-    expect(kinds(damaged, "--embeddings", "builtin")).toContain("install-model");
-    expect(kinds(damaged, "--repair")).toEqual(["install-model"]);
-    expect(kinds(withOpenClaw({ facts: { provider: "none" } }, damaged), "--repair")).toEqual([]);
+  it.each<[string, Facts, readonly string[]]>([
+    ["an answer was given", WITH_BUILTIN, ["--notes", "none"]],
+    ["the answer was yes", WITH_BUILTIN, ["--notes", "builtin"]],
+    ["a service embeds them", INSTALLED, []],
+    ["nothing is embedded", WITH_BUILTIN, ["--no-embeddings"]],
+    ["its search is switched off", withSearch({ enabled: false }), BUILTIN],
+    ["the operator chose a provider", withSearch({ provider: "openai" }), BUILTIN],
+  ])("is not asked about if %s", (_, facts, args) => {
+    expect(questions(facts, ...args)).not.toContain("notes");
   });
 
-  it("replaces the sidecar of an earlier run, which is stopped last", () => {
-    expect(kinds(INSTALLED, "--embeddings", "builtin")).toEqual([
-      ...["install-model", "point-facts", "restore-search", "index-notes", "stop-sidecar", "prove"],
-    ]);
+  it("names the way back, and a plugin that somebody disabled", () => {
+    const warnings = (facts: Facts) => makePlan(facts, options("--notes", "builtin")).warnings.join();
+    expect(warnings(NO_DOCKER)).toMatch(/disabled.*finds none of its own notes.*--notes none/);
+    expect(warnings(NOTES_DISABLED)).toContain("is disabled");
   });
 
-  // verifies P-notes-asked
-  describe("for OpenClaw's own notes", () => {
-    const BUILTIN = ["--embeddings", "builtin"] as const;
-    const pointed = withJournal(
-      { search: { search: { provider: "helmdeck-builtin" } }, installedNotes: true },
-      withOpenClaw(
-        {
-          installedNotes: "same",
-          search: { enabled: true, provider: "helmdeck-builtin", model: undefined, baseUrl: undefined },
-        },
-        built,
-      ),
-    );
-    const about = (facts: Facts, ...args: string[]) =>
-      makePlan(facts, options(...args)).questions.map((question) => question.about);
-
-    it("is a question, which --yes does not answer with yes", () => {
-      expect(about(built, ...BUILTIN, "--yes")).toEqual(["notes"]);
-      expect(kinds(built, ...BUILTIN, "--yes")).toEqual(["prove"]);
-    });
-
-    it.each<[string, Facts, readonly string[]]>([
-      ["an answer was given", built, ["--notes", "none"]],
-      ["the answer was yes", built, ["--notes", "builtin"]],
-      ["a service embeds them", INSTALLED, []],
-      ["nothing is embedded", built, ["--no-embeddings"]],
-      ["its search is switched off", withSearch({ enabled: false }), BUILTIN],
-      ["the operator chose a provider", withSearch({ provider: "openai" }), BUILTIN],
-    ])("is not asked about if %s", (_, facts, args) => {
-      expect(about(facts, ...args)).not.toContain("notes");
-    });
-
-    it("is set up after the model and the plugin are there, and is tested", () => {
-      const plan = makePlan(none, options("--notes", "builtin"));
-      expect(plan.steps.map(({ kind }) => kind)).toEqual([
-        ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts"],
-        ...["install-notes-plugin", "point-search", "index-notes", "prove"],
-      ]);
-      expect(plan.steps).toContainEqual(
-        expect.objectContaining({ kind: "point-search", provider: "helmdeck-builtin", allow: [] }),
-      );
-      expect(plan.steps.at(-1)).toMatchObject({ embeddings: { provider: "helmdeck-builtin" } });
-      expect(plan.warnings.join()).toMatch(/disabled.*finds none of its own notes.*--notes none/);
-    });
-
-    it("changes nothing the second time, and is verified", () => {
-      expect(kinds(pointed, "--notes", "builtin")).toEqual(["prove"]);
-      const verified = makePlan(pointed, options("--verify")).steps.at(-1);
-      expect(verified).toMatchObject({ embeddings: { provider: "helmdeck-builtin" } });
-    });
-
-    it("never replaces the operator's own provider without asking", () => {
-      const own = withOpenClaw({ search: { ...SEARCHES, provider: "openai" } }, built);
-      expect(about(own, "--notes", "builtin")).toEqual(["search"]);
-      expect(kinds(own, "--notes", "builtin", "--yes")).toEqual(["prove"]);
-    });
-
-    it("is taken back before its plugin goes: by --notes none, by a service, and by --uninstall", () => {
-      const last = ["index-notes", "uninstall-notes-plugin", "prove"];
-      expect(kinds(pointed, ...BUILTIN, "--notes", "none")).toEqual(["restore-search", ...last]);
-      const url = kinds({ ...pointed, service: INSTALLED.service }, "--embeddings-url", SERVICE.url);
-      expect(url.slice(-4)).toEqual(["point-search", ...last]);
-      const changed = withJournal({ configIsAsLeft: false }, pointed);
-      expect(kinds(changed, "--uninstall")).toEqual([
-        ...["restore-facts", "restore-search", "uninstall-notes-plugin", "uninstall-plugin"],
-        ...["index-notes", "remove-model", "forget-journal"],
-      ]);
-    });
-
-    it("is repaired after OpenClaw's own uninstallation of the plugin, but a plugin that somebody disabled stays so", () => {
-      const gone = withOpenClaw(
-        { installedNotes: "absent", disabledPlugins: ["helmdeck-memory-notes"] },
-        pointed,
-      );
-      expect(kinds(gone, "--notes", "builtin")).toEqual(["install-notes-plugin", "prove"]);
-      const disabled = withOpenClaw({ disabledPlugins: ["helmdeck-memory-notes"] }, pointed);
-      const plan = makePlan(disabled, options("--notes", "builtin"));
-      expect([plan.steps.length, plan.warnings.join()]).toEqual([1, expect.stringContaining("is disabled")]);
-    });
-
-    it("leaves a plugin that somebody installed by hand", () => {
-      const theirs = withJournal({ installedNotes: false }, pointed);
-      expect(kinds(theirs, "--uninstall")).not.toContain("uninstall-notes-plugin");
-    });
-  });
-
-  it("keeps the address of an Ollama that stays, so that its vectors serve until there are new ones", () => {
-    const url = "http://10.0.0.5:11434";
-    const own = withJournal(
-      { startedSidecar: false, facts: { embeddings: { ...SERVICE, url } } },
-      withOpenClaw({ facts: { ...SERVICE, url } }, INSTALLED),
-    );
-    const plan = makePlan(own, options("--embeddings", "builtin"));
-    expect(plan.steps).toContainEqual(
-      expect.objectContaining({
-        kind: "point-facts",
-        provider: "builtin",
-        former: { url, model: SERVICE.model },
-      }),
-    );
-    const sidecar = makePlan(INSTALLED, options("--embeddings", "builtin")).steps;
-    expect(sidecar.find(({ kind }) => kind === "point-facts")).not.toHaveProperty("former");
-  });
-
-  it("is deleted by an uninstallation only if the installer put it there", () => {
-    expect(kinds(built, "--uninstall")).toContain("remove-model");
-    const theirs = withJournal({ installedModel: false }, built);
-    expect(kinds(theirs, "--uninstall")).not.toContain("remove-model");
-  });
-
-  it("is tested by --verify also where it is used without a setting", () => {
-    const unset = withOpenClaw({ facts: { provider: "unset" } }, built);
-    expect(makePlan(unset, options("--verify")).steps.at(-1)).toMatchObject({
-      facts: { provider: "builtin" },
-    });
-    const gone = withOpenClaw({ hasModel: false }, unset);
-    expect(makePlan(gone, options("--verify")).steps.at(-1)).toMatchObject({ facts: undefined });
-  });
-
-  it("is neither installed nor set if an engine elsewhere keeps memory", () => {
-    const engine = ["--engine", "https://memory.example", "--token-file", "/t"];
-    expect(kinds(none, ...engine)).not.toContain("point-facts");
+  it("never replaces the operator's own provider without asking", () => {
+    const own = withOpenClaw({ search: { ...SEARCHES, provider: "openai" } }, WITH_BUILTIN);
+    expect(questions(own, "--notes", "builtin")).toEqual(["search"]);
+    expect(kinds(own, "--notes", "builtin", "--yes")).toEqual(["prove"]);
   });
 });
 
 describe("missing requirements", () => {
+  const withDocker = (docker: Facts["docker"]): Facts => ({ ...FACTS, docker });
+  const machine = (freeDiskBytes: number, memoryBytes: number, facts = FACTS): Facts => ({
+    ...facts,
+    machine: { freeDiskBytes, memoryBytes },
+  });
+
   it("are all listed at once, each with a remedy, and nothing is planned", () => {
-    const facts: Facts = { ...FACTS, docker: { state: "missing" }, openclaw: { state: "missing" } };
-    const plan = makePlan(facts, options());
+    const plan = makePlan({ ...NO_DOCKER, openclaw: { state: "missing" } }, options());
     expect(plan.unmet.map(({ what }) => what)).toEqual(["openclaw", "docker"]);
     expect(plan.unmet.every(({ remedy }) => remedy.length > 10)).toBe(true);
     expect(plan.unmet[0]?.remedy).toContain("npm install -g openclaw");
@@ -413,22 +364,10 @@ describe("missing requirements", () => {
     ["an old OpenClaw", withOpenClaw({ version: "2026.7.35" }), /older than 2026\.8\.1/],
     ["a gateway on another machine", withOpenClaw({ gateway: "remote" }), /another machine/],
     ["disabled plugins", withOpenClaw({ disabledPlugins: ["*"] }), /plugins are disabled/],
-    [
-      "too little disk space",
-      { ...FACTS, machine: { freeDiskBytes: 5e9, memoryBytes: 8e9 } },
-      /of disk; 5\.0 GB are free/,
-    ],
-    [
-      "too little memory",
-      { ...FACTS, machine: { freeDiskBytes: 50e9, memoryBytes: 1e9 } },
-      /of memory; this one has 1\.0/,
-    ],
-    [
-      "no Docker Compose",
-      { ...FACTS, docker: { state: "no_compose", engine: "20.10" } },
-      /compose is not installed/,
-    ],
-    ["a Docker engine that is down", { ...FACTS, docker: { state: "unreachable" } }, /does not answer/],
+    ["too little disk space", machine(5e9, 8e9), /of disk; 5\.0 GB are free/],
+    ["too little memory", machine(50e9, 1e9), /of memory; this one has 1\.0/],
+    ["no Docker Compose", withDocker({ state: "no_compose", engine: "20.10" }), /compose is not installed/],
+    ["a Docker engine that is down", withDocker({ state: "unreachable" }), /does not answer/],
   ])("are reported: %s", (_, facts, message) => {
     const { unmet, steps } = makePlan(facts, options());
     expect(unmet.map((one) => one.message).join()).toMatch(message);
@@ -444,17 +383,13 @@ describe("missing requirements", () => {
         "openclaw update, or --notes none",
       ],
     ]);
-    const asked = (facts: Facts) =>
-      makePlan(facts, options("--embeddings", "builtin")).questions.map(({ about }) => about);
-    expect(asked(older)).not.toContain("notes");
-    expect(asked(withOpenClaw({ version: "2026.9.1" }))).toContain("notes");
+    expect(questions(older, ...BUILTIN)).not.toContain("notes");
+    expect(questions(withOpenClaw({ version: "2026.9.1" }), ...BUILTIN)).toContain("notes");
   });
 
   it("do not include a newer OpenClaw, or disk space for an image that exists", () => {
     expect(makePlan(withOpenClaw({ version: "2026.10.1" }), options()).unmet).toEqual([]);
-    expect(
-      makePlan({ ...INSTALLED, machine: { freeDiskBytes: 1e6, memoryBytes: 8e9 } }, options()).unmet,
-    ).toEqual([]);
+    expect(makePlan(machine(1e6, 8e9, INSTALLED), options()).unmet).toEqual([]);
   });
 
   it("include the choice of an OpenClaw if there are two", () => {
@@ -491,18 +426,14 @@ describe("a running gateway that refuses this shell", () => {
 
   it("takes the token from the container's environment if it runs in a container", () => {
     const target = { kind: "container", name: "claw" } as const;
-    const { unmet } = makePlan(
-      withOpenClaw({ gateway: lock("missing"), target }),
-      options("--no-embeddings"),
-    );
+    const facts = withOpenClaw({ gateway: lock("missing"), target });
+    const { unmet } = makePlan(facts, options("--no-embeddings"));
     expect(unmet[0]?.remedy).toMatch(/OPENCLAW_GATEWAY_TOKEN .* environment of the container claw/);
   });
 
   it("does not matter if the uninstallation changes nothing in OpenClaw", () => {
-    const plan = makePlan(
-      withOpenClaw({ gateway: lock("missing"), installed: "absent" }),
-      options("--uninstall"),
-    );
+    const facts = withOpenClaw({ gateway: lock("missing"), installed: "absent" });
+    const plan = makePlan(facts, options("--uninstall"));
     expect([plan.steps, plan.unmet]).toEqual([[], []]);
   });
 });

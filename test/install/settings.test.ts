@@ -1,13 +1,12 @@
 /** The plugin's own settings, changed and restored: the former values return, and later changes by others stay. */
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Journal } from "../../install/journal.ts";
 import { isObject, type Json, type JsonObject } from "../../install/openclaw-json.ts";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
-import { environmentIn, runSteps } from "./fixtures.ts";
+import { environmentIn, runSteps, testFolder } from "./fixtures.ts";
 
 const ID = "helmdeck-memory";
 const URL = "http://127.0.0.1:11434";
@@ -21,51 +20,97 @@ let isKilled: boolean;
 let warnings: readonly string[];
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-settings-")));
+  folder = testFolder();
   configPath = join(folder, "openclaw.json");
   patches = [];
   isKilled = false;
   warnings = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const point = (model = "nomic-embed-text"): Step => ({
+const ENGINE = { url: "https://memory.example", tokens: { main: "/home/u/main.token" } };
+const SOURCE = { kind: "engine", url: ENGINE.url, tokens: { main: { file: "/home/u/main.token" } } };
+const OTHER_SOURCE = { kind: "engine", url: "https://other", tokens: { work: { file: "/o" } } };
+const SIDECAR = { provider: "ollama", url: URL, model: "nomic-embed-text" };
+const THEIRS = { provider: "ollama", url: "http://10.0.0.5:11434", model: "bge-m3" };
+
+const point = (model = SIDECAR.model): Step => ({
   ...{ kind: "point-facts", configPath, provider: "ollama", url: URL, model },
   replaces: undefined,
 });
-const restore = (): Step => ({ kind: "restore-facts", configPath });
+const audit = (answer: "all" | "helmdeck"): Step => ({ kind: "audit-tools", configPath, answer });
+const speakUp = (answer: "on" | "off"): Step => ({ kind: "speak-up", configPath, answer });
+const pointAt = (url = ENGINE.url): Step => ({ kind: "point-source", configPath, ...ENGINE, url });
+const restore = (what: "facts" | "audit-tools" | "speak-up" | "source"): Step => ({
+  kind: `restore-${what}`,
+  configPath,
+});
+
+/** What each setting is, the former settings that it is tried over, and a later choice of the operator. */
+const SETTINGS = [
+  {
+    what: "facts",
+    ...{ set: () => point(), expected: { embeddings: SIDECAR } },
+    befores: [{ embeddings: OWN, promptHints: false }, { embeddings: { provider: "none" } }],
+    theirs: { embeddings: THEIRS, promptHints: false },
+  },
+  {
+    what: "audit-tools",
+    ...{ set: () => audit("all"), expected: { auditTools: "all" } },
+    ...{ befores: [{}, { auditTools: "helmdeck" }], theirs: { auditTools: "helmdeck" } },
+  },
+  {
+    what: "speak-up",
+    set: () => speakUp("on"),
+    expected: { autoRecall: "sure", captureRequests: "store" },
+    befores: [{}, { autoRecall: "off", promptHints: false }],
+    theirs: { autoRecall: "sure", captureRequests: "off" },
+  },
+  {
+    what: "source",
+    ...{ set: () => pointAt(), expected: { source: SOURCE } },
+    ...{ befores: [{ source: OTHER_SOURCE }], theirs: { source: { kind: "embedded" } } },
+  },
+] as const;
+
+describe.each(SETTINGS)("the setting of $what", ({ what, set, expected, befores, theirs }) => {
+  it.each<JsonObject | undefined>([undefined, { promptHints: false }, ...befores])(
+    "is made, and the former settings return with the restore: %j",
+    async (before) => {
+      configure(before);
+      await run(set());
+      expect(settings()).toEqual({ ...before, ...expected });
+      await run(restore(what));
+      expect(settings()).toEqual(before);
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  it("keeps a later choice of the operator, with a warning", async () => {
+    configure(befores[0]);
+    await run(set());
+    configure(theirs);
+    await run(restore(what));
+    expect(settings()).toEqual(theirs);
+    expect(warnings.join()).toContain("changed since the installation");
+  });
+});
 
 describe("helmdeck's facts", () => {
-  it.each<[string, JsonObject | undefined]>([
-    ["no former entry", undefined],
-    ["other settings", { promptHints: false }],
-    ["a service and its key", { embeddings: OWN, promptHints: false }],
-    ["no embeddings", { embeddings: { provider: "none" } }],
-  ])("use the sidecar, and have their former setting after the restore: %s", async (_, before) => {
-    configure(before);
-    await run(point());
-    expect(embeddings()).toEqual({ provider: "ollama", url: URL, model: "nomic-embed-text" });
-    await run(restore());
-    expect(settings()).toEqual(before);
-    expect(warnings).toEqual([]);
-  });
+  beforeEach(() => configure({ embeddings: OWN }));
 
   it("never send the former service's key to the new one", async () => {
-    configure({ embeddings: OWN });
     await run(point());
     expect(readFileSync(configPath, "utf8")).not.toContain("sk-own");
   });
 
   it("have their first setting after a second model and the restore", async () => {
-    configure({ embeddings: OWN });
     await run(point());
     await run(point("mxbai-embed-large"));
-    await run(restore());
+    await run(restore("facts"));
     expect(settings()).toEqual({ embeddings: OWN });
   });
 
   it("have their first setting after a run that was killed before or after its write", async () => {
-    configure({ embeddings: OWN });
     isKilled = true;
     await run(point());
     expect(settings()).toEqual({ embeddings: OWN });
@@ -74,155 +119,51 @@ describe("helmdeck's facts", () => {
     isKilled = true;
     await run(point("mxbai-embed-large"));
     isKilled = false;
-    await run(restore());
+    await run(restore("facts"));
     expect(settings()).toEqual({ embeddings: OWN });
   });
 
-  it("keep a later choice of the operator, with a warning", async () => {
-    configure({ embeddings: OWN });
-    await run(point());
-    const theirs = { provider: "ollama", url: "http://10.0.0.5:11434", model: "bge-m3" };
-    configure({ embeddings: theirs, promptHints: false });
-    await run(restore());
-    expect(settings()).toEqual({ embeddings: theirs, promptHints: false });
-    expect(warnings.join()).toContain("changed since the installation");
-  });
-
   it("need no patch if the setting is already correct", async () => {
-    configure({ embeddings: { provider: "ollama", url: URL, model: "nomic-embed-text" } });
+    configure({ embeddings: SIDECAR });
     await run(point());
-    await run(restore());
-    await run(restore());
+    await run(restore("facts"));
+    await run(restore("facts"));
     expect(patches).toEqual([]);
   });
 });
 
-describe("which tools' calls are recorded", () => {
-  const answer = (given: "all" | "helmdeck"): Step => ({ kind: "audit-tools", configPath, answer: given });
-  const takeBack = (): Step => ({ kind: "restore-audit-tools", configPath });
-
-  it.each<[string, JsonObject | undefined]>([
-    ["no former entry", undefined],
-    ["no settings", {}],
-    ["other settings", { promptHints: false }],
-    ["the same setting", { auditTools: "helmdeck" }],
-  ])("is set after a yes, and restored: %s", async (_, before) => {
-    configure(before);
-    await run(answer("all"));
-    expect(settings().auditTools).toBe("all");
-    await run(takeBack());
-    expect(settings()).toEqual(before);
-    expect(warnings).toEqual([]);
-  });
-
-  it("is only recorded in the journal after a no", async () => {
-    configure({ promptHints: false });
-    await run(answer("helmdeck"));
-    expect(patches).toEqual([]);
-    const { entries } = await Journal.read(join(folder, "journal"));
-    expect(entries.auditTools).toMatchObject({ answer: "helmdeck", isSet: false, isDue: false });
-  });
-
-  it("is restored after a yes, a no and a killed run", async () => {
-    configure(undefined);
-    isKilled = true;
-    await run(answer("all"));
-    expect((await Journal.read(join(folder, "journal"))).entries.auditTools).toMatchObject({ isDue: true });
-    isKilled = false;
-    await run(answer("all"));
-    await run(answer("helmdeck"));
-    expect(settings()).toEqual({ auditTools: "helmdeck" });
-    await run(takeBack());
-    expect(settings()).toBeUndefined();
-  });
-
-  it("keeps a later choice of the operator, with a warning", async () => {
-    configure(undefined);
-    await run(answer("all"));
-    configure({ auditTools: "helmdeck" });
-    await run(takeBack());
-    expect(settings()).toEqual({ auditTools: "helmdeck" });
-    expect(warnings.join()).toContain("changed since the installation");
-  });
+it.each([
+  ["auditTools", "helmdeck", () => audit("helmdeck")],
+  ["speakUp", "off", () => speakUp("off")],
+] as const)("a no is only recorded in the journal: %s", async (name, answer, step) => {
+  configure({ promptHints: false });
+  await run(step());
+  expect(patches).toEqual([]);
+  expect((await entries())[name]).toMatchObject({ answer, isSet: false, isDue: false });
 });
 
-describe("whether memory speaks up", () => {
-  const answer = (given: "on" | "off"): Step => ({ kind: "speak-up", configPath, answer: given });
-  const takeBack = (): Step => ({ kind: "restore-speak-up", configPath });
-
-  it.each<[string, JsonObject | undefined]>([
-    ["no former entry", undefined],
-    ["no settings", {}],
-    ["other settings", { promptHints: false }],
-    ["one of the settings", { autoRecall: "off", promptHints: false }],
-  ])("is set after a yes, and restored: %s", async (_, before) => {
-    configure(before);
-    await run(answer("on"));
-    expect(settings()).toMatchObject({ autoRecall: "sure", captureRequests: "store" });
-    await run(takeBack());
-    expect(settings()).toEqual(before);
-    expect(warnings).toEqual([]);
-  });
-
-  it("is only recorded in the journal after a no", async () => {
-    configure({ promptHints: false });
-    await run(answer("off"));
-    expect(patches).toEqual([]);
-    const { entries } = await Journal.read(join(folder, "journal"));
-    expect(entries.speakUp).toMatchObject({ answer: "off", isSet: false, isDue: false });
-  });
-
-  it("keeps a later choice of the operator, with a warning", async () => {
-    configure(undefined);
-    await run(answer("on"));
-    configure({ autoRecall: "sure", captureRequests: "off" });
-    await run(takeBack());
-    expect(settings()).toEqual({ autoRecall: "sure", captureRequests: "off" });
-    expect(warnings.join()).toContain("changed since the installation");
-  });
+it("which tools' calls are recorded is restored after a yes, a no and a killed run", async () => {
+  configure(undefined);
+  isKilled = true;
+  await run(audit("all"));
+  expect((await entries()).auditTools).toMatchObject({ isDue: true });
+  isKilled = false;
+  await run(audit("all"));
+  await run(audit("helmdeck"));
+  expect(settings()).toEqual({ auditTools: "helmdeck" });
+  await run(restore("audit-tools"));
+  expect(settings()).toBeUndefined();
 });
 
-describe("the source of memory", () => {
-  const ENGINE = { url: "https://memory.example", tokens: { main: "/home/u/main.token" } };
-  const source = { kind: "engine", url: ENGINE.url, tokens: { main: { file: "/home/u/main.token" } } };
-  const pointAt = (url = ENGINE.url): Step => ({ kind: "point-source", configPath, ...ENGINE, url });
-  const giveBack = (): Step => ({ kind: "restore-source", configPath });
-
-  it.each<[string, JsonObject | undefined]>([
-    ["no former entry", undefined],
-    ["other settings", { promptHints: false }],
-    [
-      "another engine",
-      { source: { kind: "engine", url: "https://other", tokens: { work: { file: "/o" } } } },
-    ],
-  ])("is an engine, and is restored: %s", async (_, before) => {
-    configure(before);
-    await run(pointAt());
-    expect(settings()).toEqual({ ...before, source });
-    await run(giveBack());
-    expect(settings()).toEqual(before);
-    expect(warnings).toEqual([]);
-  });
-
-  it("is restored after a second engine and a killed run", async () => {
-    configure(undefined);
-    await run(pointAt("https://first"));
-    isKilled = true;
-    await run(pointAt());
-    isKilled = false;
-    await run(pointAt());
-    await run(giveBack());
-    expect(settings()).toBeUndefined();
-  });
-
-  it("keeps a later choice of the operator, with a warning", async () => {
-    configure(undefined);
-    await run(pointAt());
-    configure({ source: { kind: "embedded" } });
-    await run(giveBack());
-    expect(settings()).toEqual({ source: { kind: "embedded" } });
-    expect(warnings.join()).toContain("changed since the installation");
-  });
+it("the source of memory is restored after a second engine and a killed run", async () => {
+  configure(undefined);
+  await run(pointAt("https://first"));
+  isKilled = true;
+  await run(pointAt());
+  isKilled = false;
+  await run(pointAt());
+  await run(restore("source"));
+  expect(settings()).toBeUndefined();
 });
 
 /** Runs a step in one run. The journal is read again, as in a new run. */
@@ -258,4 +199,4 @@ function configure(config: JsonObject | undefined): void {
 const write = (config: Json) => writeFileSync(configPath, JSON.stringify(config));
 const read = () => JSON.parse(readFileSync(configPath, "utf8"));
 const settings = () => read().plugins.entries[ID].config;
-const embeddings = () => settings().embeddings;
+const entries = async () => (await Journal.read(join(folder, "journal"))).entries;

@@ -1,13 +1,10 @@
 /** The steps that start the embedding service: an available model is not downloaded again, and nothing waits for a container that has exited. */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Run } from "../../install/run-command.ts";
 import type { Step } from "../../install/steps/registry.ts";
 import { createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { type StandInOllama, startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { environmentIn, runSteps } from "./fixtures.ts";
+import { environmentIn, runSteps, testFolder } from "./fixtures.ts";
 
 const MODEL = "nomic-embed-text";
 
@@ -20,14 +17,13 @@ let asked: (typeof states)[number] | undefined;
 let waitedMs: number;
 
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-sidecar-")));
+  folder = testFolder();
   ollama = await startStandInOllama();
   states = [];
   waitedMs = 0;
 });
 afterEach(async () => {
   await ollama.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 describe("the model", () => {

@@ -1,23 +1,15 @@
 /** The gateway of the smoke test: it runs while it is needed, has its own token, and ends in any case, however the installer ends. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { makeRun } from "../../install/run-command.ts";
 import { Docker } from "../../install/run-docker.ts";
 import { OpenClaw } from "../../install/run-openclaw.ts";
 import { withGateway } from "../../install/smoke-test/smoke-test-gateway.ts";
+import { testFolder } from "./fixtures.ts";
 
 /** Listens like a gateway, has a child process like a gateway, and takes a moment to shut down. */
 const PROGRAM = `#!/bin/sh
@@ -54,11 +46,10 @@ let folder: string;
 let env: Record<string, string>;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-smoke-test-")));
+  folder = testFolder();
   writeFileSync(join(folder, "openclaw"), PROGRAM, { mode: 0o755 });
   env = { PATH: `${folder}:${process.env.PATH}`, SEEN: folder, HOME: folder, TMPDIR: folder };
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the gateway of the smoke test", () => {
   it("is called with its own token, and ends with its child processes", async () => {

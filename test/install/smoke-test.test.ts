@@ -1,8 +1,7 @@
 /** The smoke test with a simulated gateway: its requests, its waiting, and its messages on failure. */
-import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { EmbeddingSettings } from "../../app/embedding/embedding-settings.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
@@ -13,7 +12,7 @@ import type { RunSmokeTest } from "../../install/steps/run-smoke-test.ts";
 import { termOf } from "../../recall/analysis/english.ts";
 import { synonymsOf } from "../../recall/lexical/synonyms.ts";
 import { startStandInOllama } from "../sidecar/stand-in-ollama.ts";
-import { environmentIn, runSteps, SERVICE } from "./fixtures.ts";
+import { environmentIn, runSteps, SERVICE, testFolder } from "./fixtures.ts";
 
 const STEP: RunSmokeTest = {
   kind: "prove",
@@ -36,7 +35,7 @@ let forgotten: string[];
 let clockMs: number;
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-smoke-test-")));
+  folder = testFolder();
   statuses = [{ embeddings: EMBEDS }];
   finds = () => true;
   asked = [];
@@ -44,7 +43,6 @@ beforeEach(() => {
   forgotten = [];
   clockMs = 0;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the smoke test", () => {
   it("finds a fact in other words, reports it, and forgets the fact", async () => {

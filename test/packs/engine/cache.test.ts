@@ -1,4 +1,5 @@
 /** Caching of pack runs: which inputs count as equal, who shares an answer, and when a cached answer may be used. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError } from "../../../engine/errors.ts";
@@ -8,6 +9,7 @@ import { namespaceOf } from "../../../engine/store/namespace.ts";
 import { definePack } from "../../../packs/engine/define-pack.ts";
 import type { Pack, PackContext } from "../../../packs/engine/pack-contract.ts";
 import { createPackEngine } from "../../../packs/engine/pack-engine.ts";
+import { canonicalJson } from "../../../packs/engine/run-cache.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
 
 const TTL_SECONDS = 300;
@@ -52,6 +54,34 @@ test("equal inputs share a cache entry in any spelling; another input or another
   expect(await runsOf({ a: { x: 0, y: "é" }, b: "2" })).toEqual({ runs: 2 });
   expect(await runsOf({ a: { x: 0, y: "é" }, b: 2 }, "ben")).toEqual({ runs: 3 });
   expect(await runsOf({ a: { x: 0, y: "é" }, b: 2 }, "ana:s")).toEqual({ runs: 4 });
+});
+
+test.each<readonly [string, unknown, unknown, boolean]>([
+  ["fields in another order", { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }, true],
+  ["minus zero", [-0], [0], true],
+  ["a number in another notation", JSON.parse("1e2"), 100, true],
+  ["an escaped letter", JSON.parse('"\\u00e9"'), "é", true],
+  ["an undefined field", { a: 1, b: undefined }, { a: 1 }, true],
+  ["a composed and a decomposed letter", "\u00e9", "e\u0301", false],
+  ["a text and a number", "1", 1, false],
+  ["a list and its fields", ["a"], { 0: "a" }, false],
+  ["lists with other nesting", [["a"], "b"], [["a", "b"]], false],
+  ["null and an absent field", { a: null }, {}, false],
+  ["two lone surrogates", "\ud800", "\ud801", false],
+  ["a field called __proto__", JSON.parse('{"__proto__": 1}'), {}, false],
+])("whether inputs share a cache entry: %s", async (_, a, b, cached) => {
+  const { engine } = await openPackRig([counter()]);
+  await engine.run(ask("counter", { a }));
+  expect(await engine.run(ask("counter", { a }))).toMatchObject({ cached: true });
+  expect(await engine.run(ask("counter", { a: b }))).toMatchObject({ cached });
+});
+
+test("inputs that share a cache entry are the same value, since the entry's key is made of all of it", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), (value) => {
+      expect(JSON.parse(canonicalJson(value) ?? "")).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
 });
 
 test("helmdeck's fault 7: a fact or a note with the key of a cached answer does not change the cache", async () => {
@@ -141,52 +171,47 @@ describe("nothing is cached for", () => {
     return { run, again, rows: (await entries("cache")).length, lost: lost.cache };
   };
 
-  test("a run that failed", async () => {
-    const failing = counter({ run: () => Promise.reject(new HelmdeckError("upstream_failed", "No.")) });
-    expect(await cachedRows(failing)).toMatchObject({
-      run: "upstream_failed",
-      again: "upstream_failed",
-      rows: 0,
-    });
+  const failing = counter({ run: () => Promise.reject(new HelmdeckError("upstream_failed", "No.")) });
+  const growing = z.string().overwrite((text) => `${text}!`);
+  test.each<readonly [string, Pack, object]>([
+    ["a run that failed", failing, { run: "upstream_failed", again: "upstream_failed" }],
+    [
+      "an answer that its schema refuses",
+      counter({ run: async () => ({ runs: "many" }) }),
+      { run: "invalid_output", again: "invalid_output" },
+    ],
+    [
+      "an answer that is too large",
+      counter({ output: z.string(), run: async () => "x".repeat(1_024 * 1_024) }),
+      { again: { cached: false }, lost: [] },
+    ],
+    [
+      "an answer that changes when its schema parses it again",
+      counter({ output: growing, run: async () => "a" }),
+      { run: { output: "a!" }, again: { output: "a!", cached: false } },
+    ],
+    [
+      "an answer without a JSON form, which is reported",
+      counter({ output: z.unknown(), run: async () => 1n }),
+      { again: { output: 1n }, lost: ["internal", "internal"] },
+    ],
+  ])("%s", async (_, pack, expected) => {
+    expect(await cachedRows(pack)).toMatchObject({ ...expected, rows: 0 });
   });
 
-  test("an answer that its schema refuses", async () => {
-    const wrong = counter({ run: async () => ({ runs: "many" }) });
-    expect(await cachedRows(wrong)).toMatchObject({
-      run: "invalid_output",
-      again: "invalid_output",
-      rows: 0,
-    });
-  });
-
-  test("an answer that is too large", async () => {
-    const large = counter({ output: z.string(), run: async () => "x".repeat(1_024 * 1_024) });
-    expect(await cachedRows(large)).toMatchObject({ again: { cached: false }, rows: 0, lost: [] });
-  });
-
-  test("an answer that changes when its schema parses it again", async () => {
-    const growing = z.string().overwrite((text) => `${text}!`);
-    expect(await cachedRows(counter({ output: growing, run: async () => "a" }))).toMatchObject({
-      run: { output: "a!" },
-      again: { output: "a!", cached: false },
-      rows: 0,
-    });
-  });
-
-  test("an answer without a JSON form, which is reported", async () => {
-    const odd = counter({ output: z.unknown(), run: async () => 1n });
-    expect(await cachedRows(odd)).toMatchObject({
-      again: { output: 1n },
-      rows: 0,
-      lost: ["internal", "internal"],
-    });
-  });
-
-  test("an input without a canonical form", async () => {
-    expect(await cachedRows(counter(), { a: new Date(0) })).toMatchObject({
-      again: { output: { runs: 2 } },
-      rows: 0,
-    });
+  test.each([
+    ["a date", new Date(0)],
+    ["a big number", 1n],
+    ["not a number", Number.NaN],
+    ["an infinite number", Number.POSITIVE_INFINITY],
+    ["a map", new Map()],
+    ["an undefined item", [undefined]],
+    ["a function", () => 1],
+    ["a field named by a symbol", { [Symbol("a")]: 1 }],
+    ["too many levels", JSON.parse("[".repeat(5_000) + "]".repeat(5_000))],
+  ])("an input with %s, which has no canonical form", async (_, a) => {
+    for (const input of [{ a }, { a: { a: [a] } }])
+      expect(await cachedRows(counter(), input)).toMatchObject({ again: { output: { runs: 2 } }, rows: 0 });
   });
 
   test("a cancelled run, even if its handler returns an answer", async () => {

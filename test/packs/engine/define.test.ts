@@ -15,38 +15,30 @@ const sound: Pack = {
 };
 
 describe("registration refuses", () => {
-  const LONG = "a".repeat(65);
+  const NAMES = [
+    "",
+    "a b",
+    "a\n",
+    "a".repeat(65),
+    undefined,
+    7,
+    ..."Upper a. .a a..b a__b a-b 1a ä a_".split(" "),
+  ];
+  const VERSIONS = [
+    "",
+    "1.0.0 ",
+    undefined,
+    ..."1 1.0 v1.0.0 01.0.0 1.0.0-01 1.0.0- 1.0.0+ latest".split(" "),
+  ];
+  const TTLS = [0, -1, 1.5, 31_536_001, Number.NaN, Number.POSITIVE_INFINITY, "60"];
+  const cached = { memory: { cache: true, ttlSeconds: 60 } };
   test.each<readonly [string, Record<string, unknown>, string]>([
-    ...[
-      "",
-      "Upper",
-      "a.",
-      ".a",
-      "a..b",
-      "a__b",
-      "a-b",
-      "1a",
-      "a b",
-      "a\n",
-      "ä",
-      LONG,
-      "a_",
-      undefined,
-      7,
-    ].map((name) => [`the name ${JSON.stringify(name)}`, { name }, "name"] as const),
-    ...[
-      "",
-      "1",
-      "1.0",
-      "v1.0.0",
-      "01.0.0",
-      "1.0.0-01",
-      "1.0.0-",
-      "1.0.0+",
-      "1.0.0 ",
-      "latest",
-      undefined,
-    ].map((version) => [`the version ${JSON.stringify(version)}`, { version }, "version"] as const),
+    ...NAMES.map((name) => [`the name ${JSON.stringify(name)}`, { name }, "name"] as const),
+    ...VERSIONS.map((version) => [`the version ${JSON.stringify(version)}`, { version }, "version"] as const),
+    ...TTLS.map(
+      (ttl) =>
+        [`a cache for ${ttl} s`, { memory: { cache: true, ttlSeconds: ttl } }, "memory.ttlSeconds"] as const,
+    ),
     ["no description", { description: " " }, "description"],
     ["a description that is too long", { description: "a".repeat(1_025) }, "description"],
     ["an input that is not a schema", { input: {} }, "input"],
@@ -56,25 +48,9 @@ describe("registration refuses", () => {
     ["a deadline of half a millisecond", { deadlineMs: 0.5 }, "deadlineMs"],
     ["a deadline of more than a day", { deadlineMs: 86_400_001 }, "deadlineMs"],
     ["a cache without a time to live", { memory: { cache: true } }, "memory.ttlSeconds"],
-    ...[0, -1, 1.5, 31_536_001, Number.NaN, Number.POSITIVE_INFINITY, "60"].map(
-      (ttlSeconds) =>
-        [
-          `a cache for ${ttlSeconds} seconds`,
-          { memory: { cache: true, ttlSeconds } },
-          "memory.ttlSeconds",
-        ] as const,
-    ),
-    [
-      "a cache with credentials",
-      { memory: { cache: true, ttlSeconds: 60 }, credentials: true },
-      "memory.cache",
-    ],
-    ["a cache with a session", { memory: { cache: true, ttlSeconds: 60 }, session: true }, "memory.cache"],
-    [
-      "a cache with processes",
-      { memory: { cache: true, ttlSeconds: 60 }, startsProcess: true },
-      "memory.cache",
-    ],
+    ["a cache with credentials", { ...cached, credentials: true }, "memory.cache"],
+    ["a cache with a session", { ...cached, session: true }, "memory.cache"],
+    ["a cache with processes", { ...cached, startsProcess: true }, "memory.cache"],
     ["a reserved category", { memory: { category: "pack_history" } }, "category"],
     ["an odd category", { memory: { category: "Big Words" } }, "category"],
   ])("%s", async (_, change, field) => {

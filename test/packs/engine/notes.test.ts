@@ -1,24 +1,9 @@
 /** ec.memory: the notes that a pack may write, their owner, and which ones outlive a session. */
 import { describe, expect, test } from "vitest";
-import * as z from "zod";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import { namespaceOf } from "../../../engine/store/namespace.ts";
 import type { Pack, PackContext, PackMemory, PackNoteOptions } from "../../../packs/engine/pack-contract.ts";
-import { ANA, ask, failureOf, openPackRig, overridden, type PackRig } from "./rig.ts";
-
-/** A pack that runs the test's code with its context. */
-function packThat(run: (ec: PackContext) => Promise<unknown>, more: Partial<Pack> = {}): Pack {
-  return {
-    name: "notes",
-    version: "1.0.0",
-    description: "Takes notes.",
-    input: z.unknown(),
-    output: z.unknown(),
-    memory: {},
-    ...more,
-    run,
-  };
-}
+import { ANA, ask, failureOf, openPackRig, overridden, type PackRig, packThat } from "./rig.ts";
 
 /** Runs the code for a caller, with the handler's memory. Returns its result. */
 async function within<T>(
@@ -27,8 +12,8 @@ async function within<T>(
   more: Partial<Pack> = {},
   caller = ANA,
 ): Promise<T> {
-  const pack = packThat(async (ec) => ec.memory && work(ec.memory, ec), more);
-  return (await another([pack]).run(ask("notes", {}, { caller }))).output as T; // the output schema accepts everything
+  const pack = packThat(async (ec) => ec.memory && work(ec.memory, ec), { memory: {}, ...more });
+  return (await another([pack]).run(ask(pack.name, {}, { caller }))).output as T; // the output schema accepts everything
 }
 
 const MINUTE_MS = 60_000;
@@ -40,19 +25,10 @@ test("a stored note is recalled byte for byte, with the pack's defaults, until i
   await within(packRig, (memory) => memory.store(" a/b", value, { tags: ["x"] }), {
     memory: { category: "solve" },
   });
-  const note = await within(packRig, (memory) => memory.recall(" a/b"));
-  const life = {
-    createdAt: packRig.clock.time,
-    updatedAt: packRig.clock.time,
-    expiresAt: packRig.clock.time + 30 * DAY_MS,
-  };
-  expect(note).toEqual({
-    key: " a/b",
-    value,
-    category: "solve",
-    tags: ["x"],
-    fingerprint: expect.any(String),
-    ...life,
+  const { time } = packRig.clock;
+  expect(await within(packRig, (memory) => memory.recall(" a/b"))).toEqual({
+    ...{ key: " a/b", value, category: "solve", tags: ["x"], fingerprint: expect.any(String) },
+    ...{ createdAt: time, updatedAt: time, expiresAt: time + 30 * DAY_MS },
   });
   await within(packRig, (memory) => memory.store("short", "v", { ttlSeconds: 1 }));
   await within(packRig, (memory) => memory.store("as the pack says", "v"), { memory: { ttlSeconds: 60 } });
@@ -166,7 +142,7 @@ describe("the owner of notes:", () => {
     expect(await packRig.memory.getFact(ANA, { key: "a" })).toMatchObject({ value: "the fact" });
   });
 
-  const inSession: Partial<Pack> = { session: true };
+  const inSession: Partial<Pack> = { memory: {}, session: true };
 
   test("helmdeck's fault 11: the next run recalls a note in the caller's memory, but not a note of the session", async () => {
     const packRig = await openPackRig([]);
@@ -186,7 +162,7 @@ describe("the owner of notes:", () => {
     ];
     expect(await within(packRig, recall, inSession)).toEqual([undefined, "of the caller"]);
     const goingOn = packThat(async (ec) => ec.memory && recall(ec.memory, ec), inSession);
-    const again = await packRig.another([goingOn]).run(ask("notes", {}, { sessionId: first.session }));
+    const again = await packRig.another([goingOn]).run(ask("probe", {}, { sessionId: first.session }));
     expect(again.output).toEqual(["of the session", "of the caller"]);
   });
 
@@ -203,14 +179,14 @@ describe("the owner of notes:", () => {
     });
     const seen = packThat(async (ec) => (await ec.memory?.list())?.map(({ value }) => value), inSession);
     const noting = packThat(async (ec) => ec.memory?.store("a", `of ${ec.caller}`), inSession);
-    await packRig.another([noting], { sessions }).run(ask("notes", {}, { caller: "ana" }));
+    await packRig.another([noting], { sessions }).run(ask("probe", {}, { caller: "ana" }));
     for (const caller of ["ana:s", "ana%3As", "ana:", ":ana", "an"]) {
       expect(await within(packRig, (memory) => memory.list(), {}, caller)).toEqual([]);
-      expect((await packRig.another([seen], { sessions }).run(ask("notes", {}, { caller }))).output).toEqual(
+      expect((await packRig.another([seen], { sessions }).run(ask("probe", {}, { caller }))).output).toEqual(
         [],
       );
     }
-    expect((await packRig.another([seen], { sessions }).run(ask("notes"))).output).toEqual(["of ana"]);
+    expect((await packRig.another([seen], { sessions }).run(ask("probe"))).output).toEqual(["of ana"]);
   });
 });
 
@@ -222,14 +198,11 @@ describe("when memory fails,", () => {
         throw new HelmdeckError("store_locked", "Locked.");
       },
     });
-    const careless = packThat(async (ec) => ec.memory?.recall("a"));
-    expect((await failureOf(another([careless], { store: locked }).run(ask("notes")))).code).toBe(
-      "store_locked",
-    );
-    const careful = packThat(async (ec) =>
-      ec.memory?.recall("a").catch((error: HelmdeckError) => error.code),
-    );
-    expect((await another([careful], { store: locked }).run(ask("notes"))).output).toBe("store_locked");
+    const runOf = (run: Pack["run"]) =>
+      another([packThat(run, { memory: {} })], { store: locked }).run(ask("probe"));
+    expect((await failureOf(runOf(async (ec) => ec.memory?.recall("a")))).code).toBe("store_locked");
+    const careful = runOf(async (ec) => ec.memory?.recall("a").catch((error: HelmdeckError) => error.code));
+    expect((await careful).output).toBe("store_locked");
   });
 
   test("recalling a note that cannot be decrypted throws, and a list and the context leave it out", async () => {

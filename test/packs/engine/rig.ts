@@ -1,5 +1,6 @@
 /** A pack engine with a real memory, real sessions and real artifacts, and with a clock and a timer that the test controls. */
 import { onTestFinished } from "vitest";
+import * as z from "zod";
 import type { OpenMemory } from "../../../app/compose.ts";
 import { parseAuditEntry } from "../../../engine/audit/audit-entries.ts";
 import type { PackAudit } from "../../../engine/audit/audit-rows.ts";
@@ -105,6 +106,13 @@ export async function openPackRig(
     another,
   };
 }
+
+/** A pack with the test's code as its handler. */
+export const packThat = (run: Pack["run"], more: Partial<Pack> = {}): Pack => ({
+  ...{ name: "probe", version: "1.0.0", description: "A probe.", input: z.unknown(), output: z.unknown() },
+  ...more,
+  run,
+});
 
 /** A request of Ana, who has a token. */
 export function ask(pack: string, input: unknown = {}, more: Partial<PackRequest> = {}): PackRequest {

@@ -5,7 +5,7 @@ import { HelmdeckError } from "../../../engine/errors.ts";
 import { definePack } from "../../../packs/engine/define-pack.ts";
 import type { Pack } from "../../../packs/engine/pack-contract.ts";
 import { PackFailure } from "../../../packs/engine/pack-registry.ts";
-import { ANA, ask, failureOf, gate, openPackRig, overridden } from "./rig.ts";
+import { ANA, ask, failureOf, gate, openPackRig, overridden, packThat } from "./rig.ts";
 
 const greet = definePack({
   name: "greet",
@@ -16,39 +16,22 @@ const greet = definePack({
   run: async (_, { who, loud }) => ({ text: loud ? `HELLO ${who}` : `hello ${who}` }),
 });
 
-/** A pack with the test's code as its handler. */
-function packThat(run: Pack["run"], more: Partial<Pack> = {}): Pack {
-  return {
-    name: "probe",
-    version: "1.0.0",
-    description: "A probe.",
-    input: z.unknown(),
-    output: z.unknown(),
-    run,
-    ...more,
-  };
-}
-
 test("a run returns the output, and leaves a row with its duration in milliseconds and its learnable inputs", async () => {
   const { engine, rows } = await openPackRig([greet]);
   const run = await engine.run(ask("greet", { who: "Ben", title: "Dr", secret: "s3cret" }));
+  const output = { text: "hello Ben" };
   expect(run).toEqual({
     pack: "greet",
     version: "1.2.0",
-    output: { text: "hello Ben" },
+    output,
     artifacts: [],
     durationMs: 0,
     cached: false,
   });
+  const at_unix = Date.parse("2026-11-20T12:00:00Z") / 1_000;
+  const times = { at_unix, duration_ms: 0 };
   expect(await rows()).toEqual([
-    {
-      pack: "greet",
-      version: "1.2.0",
-      outcome: "ok",
-      at_unix: Date.parse("2026-11-20T12:00:00Z") / 1_000,
-      duration_ms: 0,
-      learn_inputs: { title: "Dr" },
-    },
+    { pack: "greet", version: "1.2.0", outcome: "ok", ...times, learn_inputs: { title: "Dr" } },
   ]);
 });
 
@@ -77,31 +60,21 @@ test("helmdeck's fault 16: durations are in milliseconds, and a failing back-end
 });
 
 describe("the row of a run", () => {
-  const reject = (error: unknown) => async () => {
+  const throws = (error: unknown) => async () => {
     throw error;
   };
+  const upstream = new HelmdeckError("upstream_failed", "No answer.");
+  const atOnce = () => {
+    throw new Error("s3cret");
+  };
   test.each<readonly [string, Pack["run"], string]>([
-    [
-      "of a pack that reports a failure",
-      reject(new HelmdeckError("pack_failed", "No such branch.")),
-      "pack_failed",
-    ],
-    [
-      "that an upstream failed",
-      reject(new HelmdeckError("upstream_failed", "No answer.")),
-      "upstream_failed",
-    ],
-    ["that threw a TypeError", reject(new TypeError("s3cret")), "internal"],
-    ["that threw a text", reject("s3cret"), "internal"],
-    ["that threw undefined", reject(undefined), "internal"],
-    ["that threw null", reject(null), "internal"],
-    [
-      "that threw before its first step",
-      () => {
-        throw new Error("s3cret");
-      },
-      "internal",
-    ],
+    ["of a pack that fails", throws(new HelmdeckError("pack_failed", "No such branch.")), "pack_failed"],
+    ["that an upstream failed", throws(upstream), "upstream_failed"],
+    ["that threw a TypeError", throws(new TypeError("s3cret")), "internal"],
+    ["that threw a text", throws("s3cret"), "internal"],
+    ["that threw undefined", throws(undefined), "internal"],
+    ["that threw null", throws(null), "internal"],
+    ["that threw before its first step", atOnce, "internal"],
     ["with an answer that its schema refuses", async () => ({ text: 7 }), "invalid_output"],
   ])("%s has the error's code as outcome, and the error shows no unexpected text", async (_, run, code) => {
     const { engine, rows } = await openPackRig([{ ...greet, run }]);
@@ -122,14 +95,9 @@ describe("the row of a run", () => {
   });
 
   test("has the well-formed findings of the output, at most 50, and nothing else of them", async () => {
-    const findings = Array.from({ length: 60 }, (_, i) => ({
-      code: `C${i}`,
-      severity: "low",
-      text: "s3cret",
-    }));
-    const output = {
-      findings: [{ code: "" }, "s3cret", null, { code: "A", severity: "b", file: "c" }, ...findings],
-    };
+    const many = Array.from({ length: 60 }, (_, i) => ({ code: `C${i}`, severity: "low", text: "s3cret" }));
+    const findings = [{ code: "" }, "s3cret", null, { code: "A", severity: "b", file: "c" }, ...many];
+    const output = { findings };
     const { engine, rows } = await openPackRig([packThat(async () => output)]);
     expect((await engine.run(ask("probe"))).output).toEqual(output);
     const [row] = await rows();
@@ -162,21 +130,11 @@ describe("the row of a run", () => {
     expect(chunk?.content).toContain("Findings:\n- high A\n- L\n- warning I in a.ts\n- E\n- low W");
   });
 
+  const broken = { validate: { errors: [{ code: "E", level: "error" }] } };
+  const refused = async () => ({ text: 7, findings: [{ code: "E", severity: "error" }] });
   test.each<readonly [string, Pack["run"], string]>([
-    [
-      "of a pack that reports a failure",
-      async () => {
-        throw new PackFailure("The page has errors.", {
-          validate: { errors: [{ code: "E", level: "error" }] },
-        });
-      },
-      "pack_failed",
-    ],
-    [
-      "with an answer that its schema refuses",
-      async () => ({ text: 7, findings: [{ code: "E", severity: "error" }] }),
-      "invalid_output",
-    ],
+    ["of a pack that fails", throws(new PackFailure("The page has errors.", broken)), "pack_failed"],
+    ["with an answer that its schema refuses", refused, "invalid_output"],
   ])("%s has its findings", async (_, run, outcome) => {
     const { engine, rows } = await openPackRig([{ ...greet, run }]);
     const error = await failureOf(engine.run(ask("greet", { who: "Ben" })));

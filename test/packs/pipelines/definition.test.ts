@@ -52,97 +52,72 @@ test("inputs, output and the field with of a step are optional", () => {
 });
 
 const step = GOOD.steps[0];
+const good = (more: object) => ({ ...GOOD, ...more });
 const steps = (...more: readonly object[]) => ({ ...GOOD, steps: more, output: undefined });
+const withValue = (value: unknown) => steps({ ...step, with: { x: value } });
+const many = (count: number) => Array.from({ length: count }, (_, i) => ({ ...step, id: `s${i}` }));
+const manyInputs = Object.fromEntries(many(30).map(({ id }) => [id, {}]));
 
 const BAD: readonly (readonly [string, unknown, string])[] = [
   ["nothing", null, ": must be of type object"],
   ["a text", "id: x", ": must be of type object"],
   ["a list", [GOOD], ": must be of type object"],
-  ["no id", { ...GOOD, id: undefined }, "id: is missing"],
-  ["an id of capitals", { ...GOOD, id: "Issues" }, "id: must be lower-case"],
-  ["an id that is a path", { ...GOOD, id: "../x" }, "id: must be lower-case"],
-  ["a long id", { ...GOOD, id: "x".repeat(65) }, "id: may have at most 64"],
-  ["no description", { ...GOOD, description: " " }, "description: must not be empty"],
-  [
-    "a description with a direction switch",
-    { ...GOOD, description: "a\u202eb" },
-    "description: must be one line",
-  ],
-  ["an unknown key", { ...GOOD, when: "always" }, "when: is not a known field"],
+  ["no id", good({ id: undefined }), "id: is missing"],
+  ["an id of capitals", good({ id: "Issues" }), "id: must be lower-case"],
+  ["an id that is a path", good({ id: "../x" }), "id: must be lower-case"],
+  ["a long id", good({ id: "x".repeat(65) }), "id: may have at most 64"],
+  ["no description", good({ description: " " }), "description: must not be empty"],
+  ["a direction switch", good({ description: "a\u202eb" }), "description: must be one line"],
+  ["an unknown key", good({ when: "always" }), "when: is not a known field"],
   ["an unknown key of a step", steps({ ...step, if: "x" }), "steps.0.if: is not a known field"],
   [
     "an unknown key of an input",
-    { ...GOOD, inputs: { repo: { type: "string" } } },
+    good({ inputs: { repo: { type: "x" } } }),
     "inputs.repo.type: is not a known field",
   ],
-  ["a strange input name", { ...GOOD, inputs: { "a b": {} } }, "inputs.a b: must be letters"],
-  [
-    "an input that is not a mapping",
-    { ...GOOD, inputs: { repo: "x" } },
-    "inputs.repo: must be of type object",
-  ],
+  ["a strange input name", good({ inputs: { "a b": {} } }), "inputs.a b: must be letters"],
+  ["an input that is not a mapping", good({ inputs: { repo: "x" } }), "inputs.repo: must be of type object"],
   [
     "a default that is never used",
-    { ...GOOD, inputs: { ...GOOD.inputs, repo: { required: true, default: "x" } } },
+    good({ inputs: { ...GOOD.inputs, repo: { required: true, default: "x" } } }),
     "inputs.repo.default: is never used",
   ],
-  [
-    "33 inputs",
-    {
-      ...GOOD,
-      inputs: { ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`i${i}`, {}])), ...GOOD.inputs },
-    },
-    "inputs: may be at most 32",
-  ],
+  ["33 inputs", good({ inputs: { ...manyInputs, ...GOOD.inputs } }), "inputs: may be at most 32"],
   ["no steps", steps(), "steps: must have at least one step"],
-  [
-    "51 steps",
-    steps(...Array.from({ length: 51 }, (_, i) => ({ id: `s${i}`, pack: "github.list_issues" }))),
-    "steps: may have at most 50 steps",
-  ],
+  ["51 steps", steps(...many(51)), "steps: may have at most 50 steps"],
   ["an unknown pack", steps({ id: "s", pack: "rm.rf" }), "steps.0.pack: names an unknown pack"],
-  [
-    "a pack named like a property of Object.prototype",
-    steps({ id: "s", pack: "constructor" }),
-    "steps.0.pack: names an unknown pack",
-  ],
+  ["a prototype's pack", steps({ id: "s", pack: "constructor" }), "steps.0.pack: names an unknown pack"],
   ["one step id twice", steps({ ...step }, { ...step }), "steps.1.id: is taken by an earlier step"],
   ["a step id with a dot", steps({ ...step, id: "a.b" }), "steps.0.id: must be lower-case"],
   ["with as a list", steps({ ...step, with: [] }), "steps.0.with: must be of type record"],
   [
     "an undeclared input",
-    steps({ ...step, with: { x: [t("inputs.nope")] } }),
+    withValue([t("inputs.nope")]),
     "steps.0.with.x.0: names inputs.nope, which is not among the inputs",
   ],
-  [
-    "an input named like a property of Object.prototype",
-    steps({ ...step, with: { x: t("inputs.constructor") } }),
-    "steps.0.with.x: names inputs.constructor",
-  ],
+  ["a prototype's input", withValue(t("inputs.constructor")), "steps.0.with.x: names inputs.constructor"],
   [
     "a step that comes later",
     steps({ ...step, id: "a", with: { x: t("steps.b.output") } }, { ...step, id: "b" }),
     "steps.0.with.x: names steps.b.output, and no earlier step has that id",
   ],
-  [
-    "a step that names itself",
-    steps({ ...step, id: "a", with: { x: t("steps.a.output") } }),
-    "steps.0.with.x: names steps.a.output",
-  ],
-  [
-    "an unknown step in output",
-    { ...GOOD, output: t("steps.nope.output") },
-    "output: names steps.nope.output",
-  ],
-  ["code in a template", { ...GOOD, output: t("process.env") }, "output: has a template that names neither"],
-  ["half a template", { ...GOOD, output: `\${{ inputs.repo` }, "output: has a template that names neither"],
-  [
-    "an infinite number",
-    steps({ ...step, with: { n: Number.POSITIVE_INFINITY } }),
-    "steps.0.with.n: must be a finite",
-  ],
-  ["NaN as a number", steps({ ...step, with: { n: [Number.NaN] } }), "steps.0.with.n.0: must be a finite"],
-  ["a huge integer", steps({ ...step, with: { n: 10n } }), "steps.0.with.n: must be text, a number"],
+  ["a step that names itself", withValue(t("steps.list.output")), "steps.0.with.x: names steps.list.output"],
+  ["an unknown step in output", good({ output: t("steps.nope.output") }), "output: names steps.nope.output"],
+  ...["", "env.HOME", "inputs", "inputs.", "inputs['a']", "inputs.repo || 1", "steps.list", "process.exit()"]
+    .concat("steps.list.outputs.b", "inputs.repo..b")
+    .map(
+      (code) =>
+        [
+          `the template ${code}`,
+          good({ output: t(code) }),
+          "output: has a template that names neither",
+        ] as const,
+    ),
+  ["half a template", good({ output: `\${{ inputs.repo` }), "output: has a template that names neither"],
+  ["one brace", good({ output: `\${{ inputs.repo }` }), "output: has a template that names neither"],
+  ["an infinite number", withValue(Number.POSITIVE_INFINITY), "steps.0.with.x: must be a finite"],
+  ["NaN as a number", withValue([Number.NaN]), "steps.0.with.x.0: must be a finite"],
+  ["a huge integer", withValue(10n), "steps.0.with.x: must be text, a number"],
 ];
 
 describe("a definition with", () => {
@@ -153,9 +128,12 @@ describe("a definition with", () => {
   test("values nested too deeply is refused", () => {
     let deep: unknown = "x";
     for (let i = 0; i < 10_000; i++) deep = [deep];
-    expect(problemsOf(steps({ ...step, with: { deep } }))).toEqual([
-      expect.stringMatching(/nested more than 16 deep$/),
-    ]);
+    expect(problemsOf(withValue(deep))).toEqual([expect.stringMatching(/nested more than 16 deep$/)]);
+  });
+
+  test("texts that only resemble templates is accepted", () => {
+    const texts = ["$ {{ inputs.a }}", "{{ inputs.a }}", "$(inputs.a)", `\${a}`, "}}"];
+    expect(problemsOf(withValue(texts))).toEqual([]);
   });
 
   test("several errors lists them all", () => {

@@ -43,7 +43,7 @@ export async function startGitHub(issues: readonly FakeIssue[] = []): Promise<Gi
       version: String(request.headers["x-github-api-version"]),
     });
     if (instead !== undefined) return instead(request, response);
-    if (url.pathname !== "/api/v3/repos/octo/hello/issues") return notFound(response);
+    if (!/^\/api\/v3\/repos\/[^/]+\/[^/]+\/issues$/.test(url.pathname)) return notFound(response);
     sendPage(response, url, issues);
   });
   const answerWith = (answer: Answer | undefined) => {
