@@ -67,18 +67,12 @@ describe("a folder of packs", () => {
     expect(packs.map(({ name }) => name)).toEqual(["mine.do", "mine.one", "mine.two"]);
   });
 
+  const CACHE = "credentials: true, memory: { cache: true, ttlSeconds: 60 }";
+  const THROWS = 'export default () => { throw new Error("No\\nkey."); };';
   test.each<readonly [string, string, RegExp]>([
     ["a syntax error", "export default {", /mine\.mjs cannot be loaded: \w*Error: /],
-    [
-      "an import that does not exist",
-      'import "./none.mjs";',
-      /mine\.mjs cannot be loaded: Error: Cannot find module/,
-    ],
-    [
-      "a function that throws",
-      'export default () => { throw new Error("No\\nkey."); };',
-      /mine\.mjs cannot be loaded: Error: No key\.$/,
-    ],
+    ["an import of nothing", 'import "./none.mjs";', /mine\.mjs cannot be loaded: Error: Cannot find module/],
+    ["a function that throws", THROWS, /mine\.mjs cannot be loaded: Error: No key\.$/],
     ["no default export", "export const pack = 1;", /mine\.mjs must have as its default export a pack, /],
     ["a string", 'export default "pack";', /mine\.mjs must have as its default export a pack, /],
     ["an empty list", "export default [];", /mine\.mjs makes an empty list of packs\.$/],
@@ -90,36 +84,28 @@ describe("a folder of packs", () => {
     [
       "no version",
       moduleOf("version: undefined"),
-      /cannot be used: version of pack mine\.do must be a semantic version/,
+      /used: version of pack mine\.do must be a semantic version/,
     ],
+    ["an empty title", moduleOf('title: " "'), /used: title of pack mine\.do must have 1 to 64 characters/],
     [
-      "an empty title",
-      moduleOf('title: " "'),
-      /cannot be used: title of pack mine\.do must have 1 to 64 characters/,
-    ],
-    [
-      "a plain JSON Schema",
+      "a JSON Schema",
       moduleOf('input: { type: "object" }'),
-      /cannot be used: input of pack mine\.do must be a zod 4 schema/,
+      /used: input of pack mine\.do must be a zod 4 schema/,
     ],
-    [
-      "a schema without JSON form",
-      moduleOf("input: z.object({ when: z.date() })"),
-      /input of pack mine\.do cannot be described/,
-    ],
+    ["a date", moduleOf("input: z.object({ when: z.date() })"), /input of pack mine\.do cannot be described/],
     ["no handler", moduleOf("run: undefined"), /run of pack mine\.do must be a function/],
     [
-      "a cache with credentials",
-      moduleOf("credentials: true, memory: { cache: true, ttlSeconds: 60 }"),
+      "a private cache",
+      moduleOf(CACHE),
       /memory\.cache of pack mine\.do is not allowed for packs with credentials/,
     ],
     [
-      "a name that is taken",
+      "a taken name",
       moduleOf("", "github.list_issues"),
-      /mine\.mjs has a pack with the name github\.list_issues, which a shipped pack already has\.$/,
+      /name github\.list_issues, which a shipped pack already has\.$/,
     ],
     [
-      "a name that is ours",
+      "our name",
       moduleOf("", "helmdeck.memory_more"),
       /names under helmdeck\. are reserved for shipped packs/,
     ],

@@ -4,10 +4,11 @@ import type { PackRun } from "../../../packs/engine/pack-contract.ts";
 import type { GitHubOptions } from "../../../packs/shipped/github-client.ts";
 import { gitHubIssuesPack } from "../../../packs/shipped/github-issues.ts";
 import { NOW } from "../../app/fixtures/memories.ts";
-import { ANA, openPackRig } from "../engine/rig.ts";
+import { ask, failureOf, openPackRig } from "../engine/rig.ts";
 import { type FakeIssue, refusal, startGitHub } from "./github-server.ts";
 
 const TOKEN = "ghp_canary0123456789";
+const JSON_TYPE = { "content-type": "application/json" };
 const INPUT = { owner: "octo", repo: "hello" };
 
 const numbered = (count: number): FakeIssue[] =>
@@ -17,18 +18,8 @@ async function rig(issues: readonly FakeIssue[] = numbered(3), options: GitHubOp
   const gitHub = await startGitHub(issues);
   const packRig = await openPackRig([gitHubIssuesPack({ baseUrl: gitHub.baseUrl, ...options })]);
   const list = (input: object = {}, more: { caller?: string; signal?: AbortSignal } = {}) =>
-    packRig.engine.run({
-      pack: "github.list_issues",
-      input: { ...INPUT, ...input },
-      caller: ANA,
-      authenticated: true,
-      ...more,
-    });
-  const failure = (input: object = {}) =>
-    list(input).then(
-      () => undefined,
-      (error: Error) => error,
-    );
+    packRig.engine.run(ask("github.list_issues", { ...INPUT, ...input }, more));
+  const failure = (input: object = {}) => failureOf(list(input));
   return { gitHub, packRig, list, failure };
 }
 
@@ -95,11 +86,7 @@ describe("the list", () => {
   it("reads pages up to the limit, and reports whether there are more issues", async () => {
     const { list, gitHub } = await rig(numbered(250));
     const some = await list({ limit: 120 });
-    expect(numbersOf(some)).toEqual(
-      numbered(250)
-        .slice(0, 120)
-        .map(({ number }) => number),
-    );
+    expect(numbersOf(some)).toEqual(Array.from({ length: 120 }, (_, at) => 250 - at));
     expect(outputOf(some).truncated).toBe(true);
     expect(gitHub.asked).toHaveLength(2);
     const all = await list({ limit: 250 });
@@ -112,13 +99,7 @@ describe("the list", () => {
       issue.number % 3 === 0 ? issue : { ...issue, pull_request: {} },
     );
     const { list } = await rig(mixed);
-    const run = await list({ limit: 40 });
-    expect(numbersOf(run)).toEqual(
-      mixed
-        .filter((issue) => !issue.pull_request)
-        .slice(0, 40)
-        .map(({ number }) => number),
-    );
+    expect(numbersOf(await list({ limit: 40 }))).toEqual(Array.from({ length: 40 }, (_, at) => 150 - 3 * at));
   });
 
   it("stops after 30 pages of pull requests only, and reports that it is truncated", async () => {
@@ -149,28 +130,14 @@ describe("the list", () => {
 });
 
 describe("the input", () => {
+  const REPO_ONLY = ["../hello", "octo/..", "octo/hello/x"].map((repo) => ({ owner: undefined, repo }));
   it.each([
-    { owner: "../octo" },
-    { owner: "" },
-    { owner: "a/b" },
-    { repo: ".." },
-    { repo: "a/b" },
-    { repo: "a?x=1" },
-    { owner: undefined },
-    { owner: undefined, repo: "../hello" },
-    { owner: undefined, repo: "octo/.." },
-    { owner: undefined, repo: "octo/hello/x" },
-    { labels: "" },
-    { labels: "a,,b" },
-    { state: "merged" },
-    { labels: ["a,b"] },
-    { labels: [""] },
-    { since: "yesterday" },
-    { limit: 0 },
-    { limit: 1_001 },
-    { limit: 1.5 },
-    { assignee: "a b" },
-    { unknown: 1 },
+    ...REPO_ONLY,
+    ...["../octo", "", "a/b", undefined].map((owner) => ({ owner })),
+    ...["..", "a/b", "a?x=1"].map((repo) => ({ repo })),
+    ...["", "a,,b", ["a,b"], [""]].map((labels) => ({ labels })),
+    ...[0, 1_001, 1.5].map((limit) => ({ limit })),
+    ...[{ state: "merged" }, { since: "yesterday" }, { assignee: "a b" }, { unknown: 1 }],
   ])("%j is refused without a request to GitHub", async (input) => {
     const { failure, gitHub } = await rig();
     expect(await failure(input)).toMatchObject({ code: "invalid_input" });
@@ -214,45 +181,23 @@ describe("the cache", () => {
 
 describe("a rate limit", () => {
   const reset = Math.floor(NOW / 1_000) + 1_234;
+  const spent = (until: number) => ({ "x-ratelimit-remaining": 0, "x-ratelimit-reset": until });
+  const EXCEEDED = "API rate limit exceeded for 127.0.0.1.";
+  const SECONDARY = "You have exceeded a secondary rate limit.";
+  const retry = { "retry-after": 30, "x-ratelimit-remaining": 4_000 };
   it.each([
-    [
-      "primary, 403",
-      refusal(403, "API rate limit exceeded for 127.0.0.1.", {
-        "x-ratelimit-limit": 60,
-        "x-ratelimit-remaining": 0,
-        "x-ratelimit-reset": reset,
-      }),
-      1_234,
-    ],
-    [
-      "primary, 429",
-      refusal(429, "API rate limit exceeded", { "x-ratelimit-remaining": 0, "x-ratelimit-reset": reset }),
-      1_234,
-    ],
-    [
-      "primary, with the reset time passed",
-      refusal(403, "API rate limit exceeded", {
-        "x-ratelimit-remaining": 0,
-        "x-ratelimit-reset": reset - 9_999,
-      }),
-      1,
-    ],
-    [
-      "secondary, with retry-after",
-      refusal(403, "You have exceeded a secondary rate limit.", {
-        "retry-after": 30,
-        "x-ratelimit-remaining": 4_000,
-      }),
-      30,
-    ],
-    ["secondary, without retry-after", refusal(403, "You have exceeded a secondary rate limit."), 60],
+    ["primary, 403", refusal(403, EXCEEDED, spent(reset)), 1_234],
+    ["primary, 429", refusal(429, EXCEEDED, spent(reset)), 1_234],
+    ["primary, with the reset time passed", refusal(403, EXCEEDED, spent(reset - 9_999)), 1],
+    ["secondary, with retry-after", refusal(403, SECONDARY, retry), 30],
+    ["secondary, without retry-after", refusal(403, SECONDARY), 60],
     ["a 429 without details", refusal(429, "Too many requests"), 60],
   ])("reports how long to wait: %s", async (_kind, answer, retryAfterSeconds) => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith(answer);
     const error = await failure();
     expect(error).toMatchObject({ code: "rate_limited", details: { service: "github", retryAfterSeconds } });
-    expect(error?.message).toContain(`${retryAfterSeconds} s`);
+    expect(error.message).toContain(`${retryAfterSeconds} s`);
   });
 });
 
@@ -273,9 +218,9 @@ describe("a refusal", () => {
       gitHub.answerWith(refusal(status, `${message} ${TOKEN}`));
       const error = await failure();
       expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
-      expect(
-        JSON.stringify({ ...error, message: error?.message, cause: String(error?.cause) }),
-      ).not.toContain(TOKEN);
+      expect(JSON.stringify({ ...error, message: error.message, cause: String(error.cause) })).not.toContain(
+        TOKEN,
+      );
       expect(await packRig.rows()).toMatchObject([{ pack: "github.list_issues", outcome: code }]);
     },
   );
@@ -286,10 +231,7 @@ describe("a refusal", () => {
     ["with malformed issues", '[{"number":"1"}]'],
   ])("an answer %s is an error, not an empty list", async (_what, body) => {
     const { failure, gitHub } = await rig();
-    gitHub.answerWith((_request, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(body);
-    });
+    gitHub.answerWith((_request, response) => void response.writeHead(200, JSON_TYPE).end(body));
     expect(await failure()).toMatchObject({ code: "upstream_failed" });
   });
 });
@@ -300,7 +242,7 @@ describe("a bad connection", () => {
     gitHub.answerWith((request) => void request.socket.destroy());
     expect(await failure()).toMatchObject({ code: "upstream_failed", message: /cannot be reached/ });
     gitHub.answerWith((request, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(200, JSON_TYPE);
       response.write('[{"number":', () => request.socket.destroy());
     });
     expect(await failure()).toMatchObject({ code: "upstream_failed" });
@@ -328,7 +270,7 @@ describe("a bad connection", () => {
   it("with an endless answer is closed", async () => {
     const { failure, gitHub } = await rig();
     gitHub.answerWith((request, response) => {
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(200, JSON_TYPE);
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(1_048_576, "["))) {}
       };
@@ -345,11 +287,8 @@ describe("the token", () => {
     const { failure, gitHub } = await rig(numbered(1), { token: TOKEN });
     const other = await startGitHub();
     gitHub.answerWith((_request, response) => {
-      response.writeHead(200, {
-        "content-type": "application/json",
-        link: `<${other.baseUrl}/repos/octo/hello/issues?page=2>; rel="next"`,
-      });
-      response.end("[]");
+      const link = `<${other.baseUrl}/repos/octo/hello/issues?page=2>; rel="next"`;
+      response.writeHead(200, { ...JSON_TYPE, link }).end("[]");
     });
     expect(await failure()).toMatchObject({ code: "upstream_failed", message: /another host/ });
     expect(other.asked).toEqual([]);
