@@ -27,76 +27,60 @@ afterEach(async () => {
   await ollama.close();
 });
 
-describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose's one-shot helper", () => {
-  it("downloads a missing model and checks that it embeds", async () => {
-    ollama = await startStandInOllama();
-    expect(await init()).toEqual({ code: 0, said: expect.stringContaining(`${MODEL} embeds.`) });
-    expect(pulls()).toHaveLength(1);
+describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("compose", () => {
+  const start = async (models: string[], error?: string, path = "/api/embed") => {
+    ollama = await startStandInOllama({ models });
+    if (error !== undefined) ollama.setFault({ kind: "status", status: 500, error, path });
+  };
+  const KILLED = "llama runner process has terminated: signal: killed";
+  const OFFLINE = "dial tcp: no such host";
+  const TOO_LARGE = "model requires more system memory (1.2 GiB) than is available (0.9 GiB)";
+  const MEMORY = /too little memory.*HELMDECK_EMBEDDINGS_MEMORY=/;
+
+  it.each<[string, Parameters<typeof start>, number, RegExp, number]>([
+    ["downloads a missing model and checks that it embeds", [[]], 0, /nomic-embed-text embeds\./, 1],
+    [
+      "downloads nothing if the model exists",
+      [[MODEL], OFFLINE, "/api/pull"],
+      0,
+      /is already downloaded\./,
+      0,
+    ],
+    ["reports too little memory if the model was killed", [[MODEL], KILLED], 1, MEMORY, 0],
+    ["reports too little memory if Ollama says so", [[MODEL], TOO_LARGE], 1, MEMORY, 0],
+    [
+      "shows the beginning of any other answer",
+      [[MODEL], "something else"],
+      1,
+      /begins: HTTP\/1\.1 500.*something else/s,
+      0,
+    ],
+  ])("its one-shot helper %s", async (_, state, code, said, downloads) => {
+    await start(...state);
+    expect(await init()).toEqual({ code, said: expect.stringMatching(said) });
+    expect(pulls()).toHaveLength(downloads);
   });
 
-  it("downloads nothing if the model exists, so that a restart needs no network", async () => {
-    ollama = await startStandInOllama({ models: [MODEL] });
-    ollama.setFault({ kind: "status", status: 500, error: "dial tcp: no such host", path: "/api/pull" });
-    expect(await init()).toEqual({
-      code: 0,
-      said: expect.stringContaining(`${MODEL} is already downloaded.`),
-    });
-    expect(pulls()).toEqual([]);
-  });
-
-  it("fails if a missing model cannot be downloaded", async () => {
-    ollama = await startStandInOllama();
+  it("its one-shot helper fails if a missing model cannot be downloaded", async () => {
+    await start([]);
     expect((await init("no-such-model")).code).toBe(1);
   });
 
-  it.each([
-    "llama runner process has terminated: signal: killed",
-    "model requires more system memory (1.2 GiB) than is available (0.9 GiB)",
-  ])("reports too little memory: %s", async (error) => {
-    ollama = await startStandInOllama({ models: [MODEL] });
-    ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
-    expect(await init()).toEqual({
-      code: 1,
-      said: expect.stringMatching(/too little memory.*HELMDECK_EMBEDDINGS_MEMORY=/),
-    });
-  });
-
-  it("shows the beginning of any other answer", async () => {
-    ollama = await startStandInOllama({ models: [MODEL] });
-    ollama.setFault({ kind: "status", status: 500, error: "something else", path: "/api/embed" });
-    expect(await init()).toEqual({
-      code: 1,
-      said: expect.stringMatching(/begins: HTTP\/1\.1 500.*something else/s),
-    });
-  });
-
-  it("refuses a model name with shell characters", async () => {
-    ollama = await startStandInOllama();
-    expect(await init('m"; touch /tmp/x')).toEqual({
-      code: 1,
-      said: expect.stringContaining("contains a character"),
-    });
+  it("its one-shot helper refuses a model name with shell characters", async () => {
+    await start([]);
+    const said = expect.stringContaining("contains a character");
+    expect(await init('m"; touch /tmp/x')).toEqual({ code: 1, said });
     expect(ollama.requests).toEqual([]);
   });
-});
 
-describe.skipIf(spawnSync("bash", ["-c", ":"]).status !== 0)("the sidecar's health check", () => {
-  it("succeeds if the model embeds", async () => {
-    ollama = await startStandInOllama({ models: [MODEL] });
-    expect(await health()).toBe(0);
+  it.each<[string, Parameters<typeof start>, number]>([
+    ["succeeds if the model embeds", [[MODEL]], 0],
+    ["fails without the model", [[]], 1],
+    ["fails if the service lists the model but has too little memory for it", [[MODEL], KILLED], 1],
+  ])("its health check %s", async (_, state, code) => {
+    await start(...state);
+    expect(await health()).toBe(code);
     expect(ollama.requests).toMatchObject([{ path: "/api/embed", body: { model: MODEL } }]);
-  });
-
-  it("fails without the model", async () => {
-    ollama = await startStandInOllama();
-    expect(await health()).toBe(1);
-  });
-
-  it("fails if the service lists the model but has too little memory for it", async () => {
-    ollama = await startStandInOllama({ models: [MODEL] });
-    const error = "llama runner process has terminated: signal: killed";
-    ollama.setFault({ kind: "status", status: 500, error, path: "/api/embed" });
-    expect(await health()).toBe(1);
   });
 });
 

@@ -33,6 +33,7 @@ const SECTIONS = [
 const OURS = searchSetting({ provider: "ollama", model: "nomic-embed-text", baseUrl: "http://a:1" });
 const OURS_OF_FACTS = factsSetting({ provider: "ollama", model: "nomic-embed-text", url: "http://a:1" });
 const KEY = "sk-own";
+const OWN = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
 
 describe.each(SECTIONS)("%s", (_, section, setting) => {
   it("is restored exactly after any number of settings if nothing else changed", () => {
@@ -76,46 +77,30 @@ describe("the operator's choice after the installation", () => {
   const change = { before, sets: [OURS] };
   const remote = { baseUrl: "http://a:1" };
 
+  const ours = { provider: "ollama", model: "bge-m3" };
+  const theirs = { ...ours, remote: { baseUrl: "http://theirs:1" } };
+  const voyage = { provider: "voyage", model: "voyage-3" };
+
   it.each<[string, Json, Json]>([
     [
-      "another provider: our settings beside it are removed",
-      { provider: "voyage", model: "nomic-embed-text", remote },
+      "our settings beside another provider go",
+      { ...voyage, model: "nomic-embed-text", remote },
       { provider: "voyage" },
     ],
-    [
-      "another provider with its model is kept",
-      { provider: "voyage", model: "voyage-3", remote },
-      { provider: "voyage", model: "voyage-3" },
-    ],
-    [
-      "the operator's own Ollama is kept",
-      { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
-      { provider: "ollama", model: "bge-m3", remote: { baseUrl: "http://theirs:1" } },
-    ],
-    [
-      "another model on our service is removed with the service",
-      { provider: "ollama", model: "bge-m3", remote },
-      before.search,
-    ],
+    ["another provider with its model is kept", { ...voyage, remote }, voyage],
+    ["the operator's own Ollama is kept", theirs, theirs],
+    ["another model on our service is removed with the service", { ...ours, remote }, before.search],
   ])("in memory.search: %s", (_, search, expected) => {
     expect(restored(SEARCH, change, { search })).toEqual({ search: expected });
   });
 
+  const elsewhere = { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" };
   it.each<[string, Json, Json]>([
-    [
-      "another address is kept",
-      { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
-      { provider: "ollama", model: "nomic-embed-text", url: "http://theirs:1" },
-    ],
+    ["another address is kept", elsewhere, elsewhere],
     ["no embeddings", { provider: "none" }, { provider: "none" }],
-    [
-      "another model on our service is removed with the service",
-      { provider: "ollama", model: "bge-m3", url: "http://a:1" },
-      { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY },
-    ],
+    ["another model on our service is removed with the service", { ...ours, url: "http://a:1" }, OWN],
   ])("for helmdeck's facts: %s", (_, embeddings, expected) => {
-    const own = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
-    const facts = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
+    const facts = { before: { embeddings: OWN }, sets: [OURS_OF_FACTS] };
     expect(restored(FACTS, facts, { embeddings })).toEqual({ embeddings: expected });
   });
 });
@@ -127,13 +112,12 @@ describe("a key for one service", () => {
     const facts = fc.record<JsonObject>({ provider, url: address, model }, { requiredKeys: [] });
     const remote = address.map<Json>((baseUrl) => ({ baseUrl }));
     const search = fc.record<JsonObject>({ provider, model, remote }, { requiredKeys: [] });
-    const own = { provider: "openai-compatible", url: "https://own", model: "m", apiKey: KEY };
     const before = { search: { provider: "openai", remote: { baseUrl: "https://own", apiKey: KEY } } };
     expect(JSON.stringify(withSetting(SEARCH, before, OURS))).not.toContain(KEY);
-    expect(JSON.stringify(withSetting(FACTS, { embeddings: own }, OURS_OF_FACTS))).not.toContain(KEY);
+    expect(JSON.stringify(withSetting(FACTS, { embeddings: OWN }, OURS_OF_FACTS))).not.toContain(KEY);
     fc.assert(
       fc.property(facts, search, (embeddings, search) => {
-        const change = { before: { embeddings: own }, sets: [OURS_OF_FACTS] };
+        const change = { before: { embeddings: OWN }, sets: [OURS_OF_FACTS] };
         const kept = restored(FACTS, change, { embeddings });
         if (JSON.stringify(kept).includes(KEY)) expect(kept).toEqual(change.before);
         const left = restored(SEARCH, { before, sets: [OURS] }, { search });

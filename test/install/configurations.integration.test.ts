@@ -40,12 +40,11 @@ const OWN_EMBEDDINGS = {
 
 let folder: string;
 let hostPatch: HostPatch;
-const { OPENCLAW_CONFIG_PATH, OPENCLAW_STATE_DIR } = process.env;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "hd-configs-")));
-  process.env.OPENCLAW_CONFIG_PATH = join(folder, "openclaw.json");
-  process.env.OPENCLAW_STATE_DIR = folder;
+  vi.stubEnv("OPENCLAW_CONFIG_PATH", join(folder, "openclaw.json"));
+  vi.stubEnv("OPENCLAW_STATE_DIR", folder);
   // The host prints a message for every file that loses a comment.
   for (const name of ["log", "warn", "error"] as const) vi.spyOn(console, name).mockImplementation(() => {});
   hostPatch = await loadHostWriter();
@@ -53,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   vi.restoreAllMocks();
-  restoreEnv({ OPENCLAW_CONFIG_PATH, OPENCLAW_STATE_DIR });
+  vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -99,10 +98,8 @@ const config = fc.record<JsonObject>(
 /** When somebody else changes the file: never, during the installation, or after it. */
 const OTHERS_WRITE = fc.constantFrom("never", "between", "after");
 const style = fc.record({
-  comments: fc.boolean(),
-  bareKeys: fc.boolean(),
-  trailing: fc.boolean(),
-  single: fc.boolean(),
+  ...{ comments: fc.boolean(), bareKeys: fc.boolean() },
+  ...{ trailing: fc.boolean(), single: fc.boolean() },
 });
 
 describe("openclaw.json", () => {
@@ -148,26 +145,12 @@ function installation(before: Json): readonly Step[] {
   const configPath = join(folder, "openclaw.json");
   const allow = at(before, "plugins", "allow");
   const missing = Array.isArray(allow) && !allow.includes("ollama") ? ["ollama"] : [];
+  const ours = { configPath, provider: "ollama", model: MODEL, replaces: undefined } as const;
   return [
     { kind: "back-up-config", configPath },
     { kind: "install-plugin", plugin: ID, version: "0", configPath, capabilities: [] },
-    {
-      kind: "point-facts",
-      configPath,
-      provider: "ollama",
-      model: MODEL,
-      url: BASE_URL,
-      replaces: undefined,
-    },
-    {
-      kind: "point-search",
-      configPath,
-      provider: "ollama",
-      model: MODEL,
-      baseUrl: BASE_URL,
-      replaces: undefined,
-      allow: missing,
-    },
+    { kind: "point-facts", ...ours, url: BASE_URL },
+    { kind: "point-search", ...ours, baseUrl: BASE_URL, allow: missing },
   ];
 }
 
@@ -180,16 +163,9 @@ function uninstallation({ journal, text }: Rig): readonly Step[] {
     : [{ kind: "restore-facts", configPath }, { kind: "restore-search", configPath }, plugin];
 }
 
-interface Rig {
-  readonly journal: Journal;
-  run(steps: readonly Step[]): Promise<void>;
-  patch(patch: JsonObject): Promise<void>;
-  config(): Json;
-  text(): string;
-  end(): void;
-}
+type Rig = Awaited<ReturnType<typeof makeRig>>;
 
-async function makeRig(text: string): Promise<Rig> {
+async function makeRig(text: string) {
   const configPath = join(folder, "openclaw.json");
   const state = mkdtempSync(join(folder, "journal-"));
   writeFileSync(configPath, text);
@@ -204,7 +180,7 @@ async function makeRig(text: string): Promise<Rig> {
   return {
     journal,
     patch,
-    run: async (steps) => {
+    run: async (steps: readonly Step[]) => {
       const outcome = await runSteps(steps, environment);
       expect(outcome.steps.flatMap(({ error }) => error ?? [])).toEqual([]);
     },
@@ -260,12 +236,7 @@ function objectIn(value: Json | undefined): Record<string, Json> {
   return isObject(value) ? { ...value } : {};
 }
 
-interface Style {
-  readonly comments: boolean;
-  readonly bareKeys: boolean;
-  readonly trailing: boolean;
-  readonly single: boolean;
-}
+type Style = Readonly<Record<"comments" | "bareKeys" | "trailing" | "single", boolean>>;
 
 /** The value in a format that people write. */
 function written(value: Json, how: Style): string {
@@ -288,11 +259,4 @@ function textOf(value: Json, how: Style): string {
 
 function end(count: number, { trailing }: Style): string {
   return trailing && count > 0 ? "," : "";
-}
-
-function restoreEnv(env: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, value] of Object.entries(env)) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
 }

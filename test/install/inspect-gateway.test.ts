@@ -4,51 +4,35 @@ import { inspectGateway } from "../../install/inspect/inspect-openclaw.ts";
 import type { GatewayFacts } from "../../install/installation-facts.ts";
 import type { Json } from "../../install/openclaw-json.ts";
 
-const NO_CREDENTIALS = {
+const failure = (type: string, message: string, more: Readonly<Record<string, Json>> = {}) => ({
   ok: false,
-  error: {
-    type: "gateway_credentials_required",
-    message:
-      "gateway health requires credentials before opening a websocket\nFix: configure gateway.auth token",
-  },
-};
+  error: { type, message, ...more },
+});
+const NO_CREDENTIALS = failure(
+  "gateway_credentials_required",
+  "gateway health requires credentials before opening a websocket\nFix: configure gateway.auth token",
+);
 const REACHABLE = {
-  ok: false,
-  error: { type: "gateway_credentials_required", message: "Gateway is reachable, but this CLI has no token" },
+  ...failure("gateway_credentials_required", "Gateway is reachable, but this CLI has no token"),
   gateway: { reachable: true },
 };
-const MISMATCH = {
-  ok: false,
-  error: {
-    type: "gateway_request_error",
-    code: "INVALID_REQUEST",
-    message: "unauthorized: gateway token mismatch",
-    details: { code: "AUTH_TOKEN_MISMATCH" },
-  },
-};
+const MISMATCH = failure("gateway_request_error", "unauthorized: gateway token mismatch", {
+  code: "INVALID_REQUEST",
+  details: { code: "AUTH_TOKEN_MISMATCH" },
+});
 const RATE_LIMITED = {
-  ok: false,
-  error: { type: "gateway_request_error", code: "AUTH_RATE_LIMITED", message: "temporarily rate-limited" },
+  ...failure("gateway_request_error", "temporarily rate-limited", { code: "AUTH_RATE_LIMITED" }),
   gateway: { reachable: true },
 };
-const NOTHING = {
-  ok: false,
-  error: {
-    type: "gateway_transport_error",
-    kind: "closed",
-    message: "Gateway not reachable at ws://127.0.0.1:38447 (ECONNREFUSED).",
-    reason: "connect ECONNREFUSED 127.0.0.1:38447",
-  },
-};
-const TIMEOUT = {
-  ok: false,
-  error: {
-    type: "gateway_transport_error",
-    kind: "timeout",
-    message: "Gateway not reachable after waiting 5 s.",
-  },
-};
+const NOTHING = failure(
+  "gateway_transport_error",
+  "Gateway not reachable at ws://127.0.0.1:38447 (ECONNREFUSED).",
+  { kind: "closed", reason: "connect ECONNREFUSED 127.0.0.1:38447" },
+);
+const SLOW = "Gateway not reachable after waiting 5 s.";
+const TIMEOUT = failure("gateway_transport_error", SLOW, { kind: "timeout" });
 const TOKEN = "OPENCLAW_GATEWAY_TOKEN";
+const lock = (problem: "missing" | "refused" | "locked_out") => ({ variable: TOKEN, problem });
 
 describe("the gateway", () => {
   it.each<[string, Json | undefined, Json | undefined, GatewayFacts]>([
@@ -56,26 +40,11 @@ describe("the gateway", () => {
     ["does not run", NOTHING, undefined, "stopped"],
     ["gives an unreadable answer", undefined, undefined, "silent"],
     ["does not run, and this shell has no token", NO_CREDENTIALS, NO_CREDENTIALS, "stopped"],
-    ["runs, and this shell has no token", NO_CREDENTIALS, REACHABLE, { variable: TOKEN, problem: "missing" }],
-    [
-      "gives a paired device read access only",
-      NO_CREDENTIALS,
-      { ok: true },
-      { variable: TOKEN, problem: "missing" },
-    ],
-    ["refuses the token", MISMATCH, undefined, { variable: TOKEN, problem: "refused" }],
-    [
-      "refuses every request after too many attempts",
-      RATE_LIMITED,
-      undefined,
-      { variable: TOKEN, problem: "locked_out" },
-    ],
-    [
-      "reports that it accepts no attempts now",
-      NO_CREDENTIALS,
-      RATE_LIMITED,
-      { variable: TOKEN, problem: "locked_out" },
-    ],
+    ["runs, and this shell has no token", NO_CREDENTIALS, REACHABLE, lock("missing")],
+    ["gives a paired device read access only", NO_CREDENTIALS, { ok: true }, lock("missing")],
+    ["refuses the token", MISMATCH, undefined, lock("refused")],
+    ["refuses every request after too many attempts", RATE_LIMITED, undefined, lock("locked_out")],
+    ["reports that it accepts no attempts now", NO_CREDENTIALS, RATE_LIMITED, lock("locked_out")],
     ["hangs", TIMEOUT, TIMEOUT, "silent"],
     ["is still starting", TIMEOUT, { status: "starting", startupPhase: "plugins" }, "silent"],
     ["answers the second query", TIMEOUT, { ok: true }, "running"],

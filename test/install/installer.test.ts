@@ -51,14 +51,8 @@ describe("without Docker", () => {
   it("installs the built-in model, and says why", async () => {
     const { code, report } = await installJson(["--yes", "--dry-run"]);
     expect(code).toBe(0);
-    expect(report.plan.map(({ kind }) => kind)).toEqual([
-      "make-key",
-      "back-up-config",
-      "install-plugin",
-      "install-model",
-      "point-facts",
-      "prove",
-    ]);
+    const steps = "make-key back-up-config install-plugin install-model point-facts prove";
+    expect(kinds(report).join(" ")).toBe(steps);
     expect(report.plan.at(-2)).toMatchObject({ provider: "builtin" });
     expect(report.plan.at(-1)).toMatchObject({ facts: { provider: "builtin" } });
     expect(report.warnings.join()).toMatch(/^Docker is not installed\. So the built-in model is used/);
@@ -160,8 +154,8 @@ describe("with Docker", () => {
     expect(text).toContain("let the built-in model find helmdeck's facts by meaning");
     expect(text).not.toContain("sidecar");
     const { report } = await installJson(["--yes", "--dry-run"]);
-    expect(report.plan.map(({ kind }) => kind)).toContain("start-sidecar");
-    expect(report.plan.map(({ kind }) => kind)).not.toContain("install-model");
+    expect(kinds(report)).toContain("start-sidecar");
+    expect(kinds(report)).not.toContain("install-model");
   });
 
   it("asks nothing that an option answers", async () => {
@@ -194,7 +188,7 @@ describe("without Docker, but with an Ollama on this machine", () => {
 
   it("does not use it with --yes or without a terminal, and names the option that would", async () => {
     const { report } = await installJson(["--yes", "--dry-run"]);
-    expect(report.plan.map(({ kind }) => kind)).not.toContain("pull-model");
+    expect(kinds(report)).not.toContain("pull-model");
     expect(report.warnings.join()).toContain(`--embeddings-url ${standIn.address}`);
     expect(standIn.requests.map(({ path }) => path)).not.toContain("/api/pull");
   });
@@ -257,7 +251,7 @@ describe("questions", () => {
     const no = await installLines(["--no-embeddings"], () => false);
     expect(no.text).toContain("record only the calls of helmdeck's own tools");
     const silent = await installJson(["--yes", "--dry-run"]);
-    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("audit-tools");
+    expect(kinds(silent.report)).not.toContain("audit-tools");
     expectNothingChanged();
   });
 
@@ -283,21 +277,19 @@ describe("questions", () => {
     const yes = await installLines(["--embeddings"], (question) => question.includes("openai"));
     expect(yes.text).toContain("instead of openai");
     const silent = await installJson(["--yes", "--dry-run"]);
-    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-search");
+    expect(kinds(silent.report)).not.toContain("point-search");
     expect(silent.report.warnings.join()).toContain("keeps its provider openai");
     expectNothingChanged();
   });
 });
 
 describe("what an operator set for helmdeck's facts", () => {
+  const OWN = { provider: "openai-compatible" };
   it.each<[string, object]>([
-    [
-      "openai-compatible at https://e.example/v1",
-      { provider: "openai-compatible", url: "https://e.example/v1/", model: "m" },
-    ],
+    ["openai-compatible at https://e.example/v1", { ...OWN, url: "https://e.example/v1/", model: "m" }],
     ["ollama at http://helmdeck-embeddings:11434", { model: "bge-m3" }],
     ["keyword search (provider none)", { provider: "none" }],
-    ["an unusable service", { provider: "openai-compatible" }],
+    ["an unusable service", OWN],
     ["an unusable service", { url: "http://x:1", apiKey: { source: "env", provider: "p", id: "i" } }],
   ])("is replaced only after a yes: %s", async (name, embeddings) => {
     configure(embeddings);
@@ -307,7 +299,7 @@ describe("what an operator set for helmdeck's facts", () => {
     const yes = await installLines(["--embeddings"], (question) => question.includes("facts are set"));
     expect(yes.text).toMatch(/let nomic-embed-text on \S+ find helmdeck's facts by meaning, instead of /);
     const silent = await installJson(["--yes", "--dry-run"]);
-    expect(silent.report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
+    expect(kinds(silent.report)).not.toContain("point-facts");
     expectNothingChanged();
   });
 
@@ -319,7 +311,7 @@ describe("what an operator set for helmdeck's facts", () => {
     const url = step !== undefined && "url" in step ? step.url : undefined;
     configure({ url });
     const { report } = await installJson(["--yes", "--dry-run"]);
-    expect(report.plan.map(({ kind }) => kind)).not.toContain("point-facts");
+    expect(kinds(report)).not.toContain("point-facts");
     expect(report.plan.at(-1)).toMatchObject({
       facts: { provider: "ollama", url, model: "nomic-embed-text" },
     });
@@ -410,16 +402,8 @@ describe("a journal of version 0.1", () => {
     };
     writeJournal(journal);
     const { report } = await installJson(["--uninstall", "--dry-run"]);
-    expect(report.plan.map(({ kind }) => kind)).toEqual([
-      "restore-facts",
-      "restore-search",
-      "uninstall-plugin",
-      "index-notes",
-      "detach-container",
-      "stop-sidecar",
-      "remove-network",
-      "forget-journal",
-    ]);
+    const steps = ["restore-facts", "restore-search", "uninstall-plugin", "index-notes", "detach-container"];
+    expect(kinds(report)).toEqual([...steps, "stop-sidecar", "remove-network", "forget-journal"]);
   });
 });
 
@@ -463,10 +447,8 @@ describe("the output", () => {
     expect(plain.text).not.toContain("\x1b");
     const coloured = await installLines(["--no-embeddings", "--dry-run"], () => true, { isTTY: true });
     expect(coloured.text).toMatch(COLOUR);
-    const unwanted = await installLines(["--no-embeddings", "--dry-run"], () => true, {
-      isTTY: true,
-      noColor: true,
-    });
+    const out = { isTTY: true, noColor: true };
+    const unwanted = await installLines(["--no-embeddings", "--dry-run"], () => true, out);
     // Escapes that redraw a line are allowed, colours are not.
     expect(unwanted.text).not.toMatch(COLOUR);
   });

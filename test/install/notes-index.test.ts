@@ -11,7 +11,9 @@ const of = (identity: string, vector: Json = {}, reason = "index scope changed")
 });
 const builtFor = (what: string, vector: Json = WITHOUT) =>
   of("mismatched", vector, `index was built for ${what}, expected text-embedding-3-small`);
-const OLLAMA = { memory: { search: { provider: "ollama" } } };
+const searchBy = (provider: string) => ({ memory: { search: { provider } } });
+const OLLAMA = searchBy("ollama");
+const AGENTS_OWN = { agents: { entries: { main: searchBy("openai") } } };
 
 describe("an index of OpenClaw's notes", () => {
   it.each<[string, Json, Json | undefined, boolean | undefined]>([
@@ -25,26 +27,11 @@ describe("an index of OpenClaw's notes", () => {
     ["of an agent without search in its notes", { agentId: "main", status: null }, OLLAMA, undefined],
     ["by a removed provider", builtFor("model nomic-embed-text", WITH_VECTORS), {}, false],
     ["with vectors, if OpenClaw does not say whose", of("mismatched", WITH_VECTORS), {}, false],
-    [
-      "by a removed provider, if auto is set",
-      of("mismatched", WITH_VECTORS),
-      { memory: { search: { provider: "auto" } } },
-      false,
-    ],
+    ["by a removed provider, if auto is set", of("mismatched", WITH_VECTORS), searchBy("auto"), false],
     ["by another model than the one that is set", of("mismatched", WITH_VECTORS), OLLAMA, true],
     ["without vectors, if a provider is set", of("mismatched", WITHOUT), OLLAMA, true],
-    [
-      "with vectors, if the provider is none",
-      of("mismatched", WITH_VECTORS),
-      { memory: { search: { provider: "none" } } },
-      true,
-    ],
-    [
-      "of an agent that has its own provider",
-      of("mismatched", WITH_VECTORS),
-      { agents: { entries: { main: { memory: { search: { provider: "openai" } } } } } },
-      true,
-    ],
+    ["with vectors, if the provider is none", of("mismatched", WITH_VECTORS), searchBy("none"), true],
+    ["of an agent that has its own provider", of("mismatched", WITH_VECTORS), AGENTS_OWN, true],
   ])("%s", (_, agent, config, isChosen) => {
     const unfit = isChosen === undefined ? [] : [{ agentId: "main", isChosen }];
     expect(unfitIndexes([agent], config)).toEqual(unfit);

@@ -17,6 +17,7 @@ const promisesUnder = (heading: string, ...ids: readonly string[]) => ({
   ].join("\n"),
 });
 const file = (...lines: readonly string[]) => ({ file: "test/a.test.ts", text: lines.join("\n") });
+const TESTED = [`${VERIFIES} P-a`, "test("];
 const mention = (text: string) => ({ file: "docs/security-model.md", text });
 const problemsIn = (document: ReturnType<typeof file>, tests: readonly ReturnType<typeof file>[]) =>
   problemsOf(document, tests, [], mention(""));
@@ -32,21 +33,36 @@ describe("check:promises", () => {
     expect(problemsIn(promises("P-a"), [file(`${VERIFIES} P-a`, line)])).toEqual([]);
   });
 
-  test("takes several ids in one line, and several tests of one promise", () => {
-    const tests = [file(`${VERIFIES} P-a, P-b`, "test(", `${VERIFIES} P-a`, "test(")];
-    expect(problemsIn(promises("P-a", "P-b"), tests)).toEqual([]);
-  });
-
-  test("fails on a promise that no test verifies", () => {
-    expect(problemsIn(promises("P-a", "P-b"), [file(`${VERIFIES} P-a`, "test(")])).toEqual([
-      "docs/promises.md:6: P-b: no test verifies it",
-    ]);
-  });
-
-  test("fails on a test that names an unknown id", () => {
-    expect(problemsIn(promises("P-a"), [file("", `${VERIFIES} P-a, P-z`, "test(")])).toEqual([
-      "test/a.test.ts:2: P-z: not in docs/promises.md",
-    ]);
+  const document = "docs/promises.md";
+  test.each<[string, readonly string[], readonly string[], readonly string[]]>([
+    [
+      "several ids in one line",
+      ["P-a", "P-b"],
+      [`${VERIFIES} P-a, P-b`, "test(", `${VERIFIES} P-a`, "test("],
+      [],
+    ],
+    ["a promise that no test verifies", ["P-a", "P-b"], TESTED, [`${document}:6: P-b: no test verifies it`]],
+    [
+      "a test that names an unknown id",
+      ["P-a"],
+      ["", `${VERIFIES} P-a, P-z`, "test("],
+      [`test/a.test.ts:2: P-z: not in ${document}`],
+    ],
+    ["an id that is given twice", ["P-a", "P-a"], TESTED, [`${document}:6: P-a: this id is taken`]],
+    [
+      "an id that no test could name",
+      ["P-A b"],
+      [`${VERIFIES} P-A b`, "test("],
+      [`${document}:5: P-A b: not the form of an id`],
+    ],
+    [
+      "a document without promises, and a line that names none",
+      [],
+      [VERIFIES, "test("],
+      [`${document}: no promise found`, `test/a.test.ts:1: : not in ${document}`],
+    ],
+  ])("judges %s", (_, ids, lines, problems) => {
+    expect(problemsIn(promises(...ids), [file(...lines)])).toEqual(problems);
   });
 
   test("fails on a promise about data that no mutant breaks, and on a mutant that breaks no promise", () => {
@@ -69,18 +85,6 @@ describe("check:promises", () => {
     ]);
   });
 
-  test("fails on an id that is given twice", () => {
-    expect(problemsIn(promises("P-a", "P-a"), [file(`${VERIFIES} P-a`, "test(")])).toEqual([
-      "docs/promises.md:6: P-a: this id is taken",
-    ]);
-  });
-
-  test("fails on an id that no test could name", () => {
-    expect(problemsIn(promises("P-A b"), [file(`${VERIFIES} P-A b`, "test(")])).toEqual([
-      "docs/promises.md:5: P-A b: not the form of an id",
-    ]);
-  });
-
   test.each(["test.skip('x', () => {});", "describe.todo('x');", "", "const a = 1;"])(
     "fails where the ids stand above %j",
     (line) => {
@@ -89,11 +93,4 @@ describe("check:promises", () => {
       ]);
     },
   );
-
-  test("fails on a document without promises, and a line that names none", () => {
-    expect(problemsIn(promises(), [file(VERIFIES, "test(")])).toEqual([
-      "docs/promises.md: no promise found",
-      "test/a.test.ts:1: : not in docs/promises.md",
-    ]);
-  });
 });

@@ -15,16 +15,13 @@ const TIMEOUT_MS = 300_000;
 const VERSION = "99.0.0";
 let clone: string;
 
-const git = async (...args: readonly string[]) => {
-  const who = ["-c", "user.name=test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"];
-  return (await run("git", [...who, ...args], { cwd: clone })).stdout.trim();
-};
-
 const NAMED = {
-  GIT_AUTHOR_NAME: "t",
-  GIT_AUTHOR_EMAIL: "t@example.invalid",
-  GIT_COMMITTER_NAME: "t",
-  GIT_COMMITTER_EMAIL: "t@example.invalid",
+  ...{ GIT_AUTHOR_NAME: "t", GIT_AUTHOR_EMAIL: "t@example.invalid" },
+  ...{ GIT_COMMITTER_NAME: "t", GIT_COMMITTER_EMAIL: "t@example.invalid" },
+};
+const git = async (...args: readonly string[]) => {
+  const env = { ...process.env, ...NAMED };
+  return (await run("git", ["-c", "commit.gpgsign=false", ...args], { cwd: clone, env })).stdout.trim();
 };
 const release = (...args: readonly string[]) =>
   run(process.execPath, ["scripts/release/release.ts", ...args], {

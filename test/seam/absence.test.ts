@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
-import { projectFact, SeamHome } from "./fixtures.ts";
+import { askEverything, projectFact, SeamHome } from "./fixtures.ts";
+import { fingerprintOf } from "./hashes.ts";
 
 async function filledHome(): Promise<SeamHome> {
   const home = await SeamHome.make();
@@ -26,7 +27,7 @@ const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, 
       await rm(dirname(home.databasePath), { recursive: true });
       await rm(home.keyPath);
     },
-    /no key and no database yet/,
+    /^Memory is absent: .*no key and no database yet/,
   ],
   [
     "the database is an empty file",
@@ -39,16 +40,23 @@ const ABSENT: readonly (readonly [string, (home: SeamHome) => Promise<unknown>, 
   ],
 ];
 
+// verifies P-look-changes-nothing
 describe("absent memory", () => {
-  test.each(ABSENT)("because %s gives nothing, and reports why", async (_how, remove, why) => {
-    const home = await filledHome();
-    await remove(home);
-    expect(await home.seam().recallHere({ phase: "work" })).toBe("");
-    expect(home.notes).toEqual([expect.stringMatching(why)]);
-    expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
-    expect(home.notes).toEqual([expect.stringMatching(why)]);
-    expect(await home.seam().statePath({}, "plan")).toMatch(/repo\/\.harness\/PLAN\.md$/);
-  });
+  test.each(ABSENT)(
+    "because %s gives nothing, reports why, and creates nothing",
+    async (_how, remove, why) => {
+      const home = await filledHome();
+      await remove(home);
+      const before = await fingerprintOf(home.folder);
+      expect(await home.seam().recallHere({ phase: "work" })).toBe("");
+      expect(home.notes).toEqual([expect.stringMatching(why)]);
+      expect(await home.seam().offerSaveHere({}, { body: "b" })).toEqual([]);
+      expect(home.notes).toEqual([expect.stringMatching(why)]);
+      expect(await home.seam().statePath({}, "plan")).toMatch(/repo\/\.harness\/PLAN\.md$/);
+      await askEverything(home.seam(), home.repo);
+      expect(await fingerprintOf(home.folder)).toEqual(before);
+    },
+  );
 
   test("because another process locks the database gives nothing without waiting", async () => {
     const home = await filledHome();

@@ -7,7 +7,7 @@ import type { FactInput } from "../../app/memory.ts";
 import { openMemory } from "../../app/open-memory.ts";
 import { rankFacts } from "../../app/rank-facts.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
-import { createSeam, type Seam, type SeamOptions } from "../../seam/index.ts";
+import { createSeam, PHASES, type Seam, type SeamOptions } from "../../seam/index.ts";
 import { NOW } from "../app/fixtures/memories.ts";
 
 export const SLUG = "heron";
@@ -82,4 +82,21 @@ export class SeamHome {
 /** A fact of the project that recall looks for. */
 export function projectFact(category: string, name: string, value: string, slug = SLUG): FactInput {
   return { key: `projects/${slug}/${category}/${name}`, category, value };
+}
+
+/** All three questions in all their forms, including ones that fail. */
+export async function askEverything(
+  seam: Seam,
+  cwd: string,
+): Promise<readonly PromiseSettledResult<unknown>[]> {
+  const questions = PHASES.flatMap((phase) => [
+    () => seam.recallHere({ phase }),
+    () => seam.recallHere({ phase, cwd }, { query: "one file database", limit: 50 }),
+    () => seam.offerSaveHere({ phase }, { kind: "decision", slug: phase, body: "text" }),
+    () => seam.statePath({ phase }, "plan"),
+    () => seam.statePath({ phase, plan: `../${phase}` }, "progress"),
+  ]);
+  const answers: PromiseSettledResult<unknown>[] = [];
+  for (const ask of questions) answers.push(...(await Promise.allSettled([ask()])));
+  return answers;
 }

@@ -46,30 +46,9 @@ const right = fc
 
 /** None of these names an existing plan. */
 const wrongNames = fc.oneof(
+  fc.constantFrom("", ..."PLAN PLAN.md PLAN- PLAN-.md .md PLAN-x x . .. PLAN-.. ..md".split(" ")),
   fc.constantFrom(
-    "",
-    "PLAN",
-    "PLAN.md",
-    "PLAN-",
-    "PLAN-.md",
-    ".md",
-    "PLAN-x",
-    "x",
-    ".",
-    "..",
-    "PLAN-..",
-    "..md",
-  ),
-  fc.constantFrom(
-    "FOO",
-    "fo",
-    "foo2",
-    "foo.md.md",
-    "PLAN-PLAN-foo",
-    "foo\u0000",
-    "foo\nfoo",
-    "f\u200do\u202eo",
-    "foo\tbar",
+    ..."FOO fo foo2 foo.md.md PLAN-PLAN-foo foo\u0000 foo\nfoo f\u200do\u202eo foo\tbar".split(" "),
   ),
   fc.constantFrom(...NO_PLANS),
   fc

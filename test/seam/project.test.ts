@@ -97,22 +97,14 @@ describe("the project", () => {
     const script = join(home.folder, "evil.sh");
     await writeFile(script, `#!/bin/sh\ntouch ${trace}\n`);
     await chmod(script, 0o755);
-    for (const name of [
-      "core.fsmonitor",
-      "core.pager",
-      "core.editor",
-      "core.sshCommand",
-      "alias.config",
-      "pager.config",
-    ]) {
-      await run("git", ["config", name, name.startsWith("alias") ? `!${script}` : script], {
-        cwd: home.repo,
-      });
-    }
-    await run("git", ["config", "core.hooksPath", home.folder], { cwd: home.repo });
+    const set = (name: string, value: string) => run("git", ["config", name, value], { cwd: home.repo });
+    for (const name of "core.fsmonitor core.pager core.editor core.sshCommand pager.config".split(" "))
+      await set(name, script);
+    await set("alias.config", `!${script}`);
+    await set("core.hooksPath", home.folder);
     const included = join(home.folder, "included");
     await writeFile(included, '[remote "origin"]\n\turl = https://example.com/acme/included.git\n');
-    await run("git", ["config", "include.path", included], { cwd: home.repo });
+    await set("include.path", included);
     expect(await projectIn(home)).toBe("from-origin");
     await expect(access(trace)).rejects.toThrow("ENOENT");
   });

@@ -1,6 +1,6 @@
-/** The seam writes nothing: no row, and no byte of database, repository or home, with and without a memory. */
+/** The seam writes nothing: no row, and no byte of database, repository or home. test/seam/absence.test.ts does the same without a memory. */
 import { execFile } from "node:child_process";
-import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
@@ -9,29 +9,15 @@ import { namespaceOf } from "../../engine/store/namespace.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { SqliteReader } from "../../engine/store/sqlite/sqlite-reader.ts";
 import { SqliteStore } from "../../engine/store/sqlite/sqlite-store.ts";
-import { PHASES, type Seam } from "../../seam/index.ts";
+import { PHASES } from "../../seam/index.ts";
 import { askMemory } from "../../seam/memory-here.ts";
-import { projectFact, SeamHome } from "./fixtures.ts";
+import { askEverything, projectFact, SeamHome } from "./fixtures.ts";
 import { fingerprintOf } from "./hashes.ts";
 
 const run = promisify(execFile);
 const SCHEMA_1 = join(import.meta.dirname, "../data/memory-schema-1.sqlite");
 
 afterEach(() => vi.restoreAllMocks());
-
-/** All three questions in all their forms, including ones that fail. */
-async function askEverything(seam: Seam, cwd: string): Promise<readonly PromiseSettledResult<unknown>[]> {
-  const questions = PHASES.flatMap((phase) => [
-    () => seam.recallHere({ phase }),
-    () => seam.recallHere({ phase, cwd }, { query: "one file database", limit: 50 }),
-    () => seam.offerSaveHere({ phase }, { kind: "decision", slug: phase, body: "text" }),
-    () => seam.statePath({ phase }, "plan"),
-    () => seam.statePath({ phase, plan: `../${phase}` }, "progress"),
-  ]);
-  const answers: PromiseSettledResult<unknown>[] = [];
-  for (const ask of questions) answers.push(...(await Promise.allSettled([ask()])));
-  return answers;
-}
 
 /** Every method of a store that a reader does not have: the methods that write. */
 function trapWriteMethods(): readonly string[] {
@@ -118,43 +104,6 @@ describe("with memory present", () => {
     database.close();
     const before = await fingerprintOf(home.folder);
     await expect(home.seam().recallHere()).rejects.toMatchObject({ code: "store_newer" });
-    expect(await fingerprintOf(home.folder)).toEqual(before);
-  });
-});
-
-describe("with memory absent", () => {
-  test("no key, folder or database is created", async () => {
-    const home = await SeamHome.make();
-    await mkdir(join(home.folder, "home"));
-    const before = await fingerprintOf(home.folder);
-    await askEverything(home.seam(), home.repo);
-    expect(await fingerprintOf(home.folder)).toEqual(before);
-  });
-
-  test("no database is created for an existing key, and no key for an existing database", async () => {
-    const home = await filledHome();
-    await rm(join(home.folder, "home", "memory"), { recursive: true });
-    let before = await fingerprintOf(home.folder);
-    await askEverything(home.seam(), home.repo);
-    expect(await fingerprintOf(home.folder)).toEqual(before);
-
-    const other = await filledHome();
-    await rm(other.keyPath);
-    before = await fingerprintOf(other.folder);
-    expect(await other.seam().recallHere()).toBe("");
-    await askEverything(other.seam(), other.repo);
-    expect(await fingerprintOf(other.folder)).toEqual(before);
-  });
-
-  test("an empty file stays empty", async () => {
-    const home = await filledHome();
-    await rm(join(home.folder, "home", "memory"), { recursive: true });
-    await mkdir(join(home.folder, "home", "memory"));
-    await writeFile(home.databasePath, "");
-    await chmod(home.databasePath, 0o600);
-    const before = await fingerprintOf(home.folder);
-    expect(await home.seam().recallHere()).toBe("");
-    expect(home.notes).toEqual([expect.stringContaining("is empty")]);
     expect(await fingerprintOf(home.folder)).toEqual(before);
   });
 });

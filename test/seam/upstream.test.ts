@@ -20,12 +20,6 @@ async function homeWithMemory(): Promise<SeamHome> {
 }
 
 describe("recall here", () => {
-  test('is "" without memory', async () => {
-    const home = await SeamHome.make();
-    expect(await home.seam().recallHere({ phase: "work" })).toBe("");
-    expect(home.notes).toEqual([expect.stringMatching(/^Memory is absent: .*no key and no database yet/)]);
-  });
-
   test("returns the phase's recall with memory, unlike upstream, which always returned nothing", async () => {
     const home = await homeWithMemory();
     const text = await home.seam().recallHere({ phase: "work" });
@@ -72,12 +66,6 @@ describe("offer save here", () => {
     const home = await homeWithMemory();
     expect(await home.seam().offerSaveHere({}, candidate)).toEqual([]);
     expect(home.notes).toHaveLength(1);
-  });
-
-  test("offers nothing without memory", async () => {
-    const home = await SeamHome.make();
-    expect(await home.seam().offerSaveHere({}, CANDIDATE)).toEqual([]);
-    expect(home.notes).toEqual([expect.stringContaining("Memory is absent")]);
   });
 
   test("offers nothing without a project", async () => {

@@ -4,7 +4,7 @@ import type { PipelineAudit } from "../../../engine/audit/audit-rows.ts";
 import { HelmdeckError } from "../../../engine/errors.ts";
 import type { Subject } from "../../../engine/store/namespace.ts";
 import type { PackInfo, PackRequest, PackRun } from "../../../packs/engine/pack-contract.ts";
-import type { Pipeline, PipelineRunner } from "../../../packs/pipelines/pipeline-contract.ts";
+import type { Pipeline } from "../../../packs/pipelines/pipeline-contract.ts";
 import {
   createPipelineRunner,
   type PipelineRunnerOptions,
@@ -58,20 +58,13 @@ const TWO_STEPS: Pipeline = {
 
 const say: Handler = (input) => ({ said: (input as { word: string }).word });
 
-interface Rig {
-  readonly runner: PipelineRunner;
-  readonly packs: ReturnType<typeof packsOf>;
-  readonly rows: { readonly caller: Subject; readonly row: PipelineAudit }[];
-  readonly clock: { ms: number };
-}
-
 function rigOf(
   handlers: Readonly<Record<string, Handler>>,
   pipelines: readonly Pipeline[] = [TWO_STEPS],
   options: Partial<PipelineRunnerOptions> & { readonly starters?: readonly string[] } = {},
-): Rig {
+) {
   const packs = packsOf(handlers, options.starters);
-  const rows: Rig["rows"] = [];
+  const rows: { readonly caller: Subject; readonly row: PipelineAudit }[] = [];
   const clock = { ms: 0 };
   let ids = 0;
   const runner = createPipelineRunner({
@@ -85,7 +78,12 @@ function rigOf(
     makeRunId: () => `run_${++ids}`,
     ...options,
   });
-  return { runner, packs, rows, clock };
+  /** A run of the pipeline "two", when it has ended. */
+  const ended = async (inputs: unknown, more: object = {}) => {
+    const { runId } = await runner.start(request(inputs, more));
+    return runner.ended(request(inputs, more).caller, runId);
+  };
+  return { runner, packs, rows, clock, ended };
 }
 
 const request = (inputs: unknown, more: object = {}) => ({
@@ -184,19 +182,17 @@ describe("a run", () => {
 
   test("returns what the pipeline's output defines", async () => {
     const output = { both: [t("steps.first.output.said"), t("inputs.theme")] };
-    const { runner } = rigOf({ say }, [{ ...TWO_STEPS, output }]);
-    await runner.start(request({ word: "a", theme: "light" }));
-    expect((await runner.ended("ana", "run_1")).output).toEqual({ both: ["a", "light"] });
+    const { ended } = rigOf({ say }, [{ ...TWO_STEPS, output }]);
+    expect((await ended({ word: "a", theme: "light" })).output).toEqual({ both: ["a", "light"] });
   });
 
   test("stops at the first step that fails, and gives the reason", async () => {
     const failing: Handler = () => {
       throw new HelmdeckError("upstream_failed", "api.github.com answered 500.");
     };
-    const { runner, packs, rows } = rigOf({ say: failing });
-    await runner.start(request({ word: "x" }));
+    const { ended, packs, rows } = rigOf({ say: failing });
     const error = { code: "upstream_failed", message: "api.github.com answered 500." };
-    expect(await runner.ended("ana", "run_1")).toMatchObject({
+    expect(await ended({ word: "x" })).toMatchObject({
       state: "failed",
       error,
       steps: [
@@ -210,8 +206,7 @@ describe("a run", () => {
 
   test("fails if a template names a missing part of an answer, and hides the text of an unexpected error", async () => {
     const empty = rigOf({ say: () => ({}) });
-    await empty.runner.start(request({ word: "x" }));
-    expect((await empty.runner.ended("ana", "run_1")).error).toEqual({
+    expect((await empty.ended({ word: "x" })).error).toEqual({
       code: "invalid_input",
       message: "There is no steps.first.output.said in this run.",
     });
@@ -220,27 +215,24 @@ describe("a run", () => {
         throw new Error("token=hunter2");
       },
     });
-    await leaking.runner.start(request({ word: "x" }));
-    const { error } = await leaking.runner.ended("ana", "run_1");
+    const { error } = await leaking.ended({ word: "x" });
     expect(error).toMatchObject({ code: "internal", message: expect.not.stringContaining("hunter2") });
   });
 
   test("fails if its answer is too large to keep", async () => {
-    const { runner } = rigOf({ say: () => ({ said: "x".repeat(300_000) }) });
-    await runner.start(request({ word: "x" }));
-    expect((await runner.ended("ana", "run_1")).error?.code).toBe("too_large");
+    const { ended } = rigOf({ say: () => ({ said: "x".repeat(300_000) }) });
+    expect((await ended({ word: "x" })).error?.code).toBe("too_large");
   });
 
   test("keeps its outcome if its row cannot be written, and reports that failure", async () => {
     const failures: unknown[] = [];
-    const { runner } = rigOf({ say }, [TWO_STEPS], {
+    const { ended } = rigOf({ say }, [TWO_STEPS], {
       record: async () => {
         throw new HelmdeckError("memory_unavailable", "No memory.");
       },
       onRecordFailure: (error) => failures.push(error),
     });
-    await runner.start(request({ word: "x" }));
-    expect((await runner.ended("ana", "run_1")).state).toBe("succeeded");
+    expect((await ended({ word: "x" })).state).toBe("succeeded");
     expect(failures).toMatchObject([{ code: "memory_unavailable" }]);
   });
 });
@@ -278,9 +270,8 @@ describe("cancelling", () => {
     const closing: Handler = () => {
       throw new HelmdeckError("cancelled", "This server is shutting down.");
     };
-    const { runner, rows } = rigOf({ say: closing });
-    await runner.start(request({ word: "x" }));
-    expect(await runner.ended("ana", "run_1")).toMatchObject({
+    const { ended, rows } = rigOf({ say: closing });
+    expect(await ended({ word: "x" })).toMatchObject({
       state: "cancelled",
       steps: [{ state: "cancelled" }, {}],
     });
@@ -288,10 +279,9 @@ describe("cancelling", () => {
   });
 
   test("changes nothing in a run that has ended", async () => {
-    const { runner, rows } = rigOf({ say });
-    await runner.start(request({ word: "x" }));
-    const ended = await runner.ended("ana", "run_1");
-    expect(await runner.cancel("ana", "run_1")).toEqual(ended);
+    const { runner, ended, rows } = rigOf({ say });
+    const run = await ended({ word: "x" });
+    expect(await runner.cancel("ana", "run_1")).toEqual(run);
     expect(rows).toHaveLength(1);
   });
 });
@@ -338,25 +328,16 @@ describe("of two callers", () => {
   });
 
   test("many with many runs do not push out another's ended run", async () => {
-    const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
-    await runner.start(request({}, { caller: "ben" }));
-    await runner.ended("ben", "run_1");
-    for (let i = 2; i <= 12 * RUN_LIMITS.keptPerCaller; i++) {
-      const caller = `c${i % 12}`;
-      await runner.start(request({}, { caller }));
-      await runner.ended(caller, `run_${i}`);
-    }
+    const { runner, ended } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
+    await ended({}, { caller: "ben" });
+    for (let i = 2; i <= 12 * RUN_LIMITS.keptPerCaller; i++) await ended({}, { caller: `c${i % 12}` });
     expect(runner.get("ben", "run_1")).toBeDefined();
   });
 
   test("one with many runs does not push out the other's ended run", async () => {
-    const { runner } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
-    await runner.start(request({}, { caller: "ben" }));
-    await runner.ended("ben", "run_1");
-    for (let i = 2; i <= RUN_LIMITS.keptPerCaller + 5; i++) {
-      await runner.start(request({}));
-      await runner.ended("ana", `run_${i}`);
-    }
+    const { runner, ended } = rigOf({ wait: () => ({}) }, [ONE_STEP]);
+    await ended({}, { caller: "ben" });
+    for (let i = 2; i <= RUN_LIMITS.keptPerCaller + 5; i++) await ended({});
     expect(runner.get("ben", "run_1")).toBeDefined();
     expect(runner.get("ana", "run_2")).toBeUndefined();
     expect(runner.get("ana", `run_${RUN_LIMITS.keptPerCaller + 5}`)).toBeDefined();
@@ -382,32 +363,25 @@ test("ended runs are kept for an hour, running ones until they end", async () =>
 });
 
 describe("a start is refused, and nothing runs,", () => {
-  const REFUSED: readonly (readonly [string, object, string])[] = [
-    ["for an unknown pipeline", request({}, { pipeline: "nope" }), "not_found"],
-    [
-      "for a pipeline named like a property of Object.prototype",
-      request({}, { pipeline: "constructor" }),
-      "not_found",
-    ],
-    ["without a required input", request({}), "invalid_input"],
-    ["with null for a required input", request({ word: null }), "invalid_input"],
-    ["with an unknown input", request({ word: "x", nope: 1 }), "invalid_input"],
-    [
-      "with an input named like a property of Object.prototype",
-      request({ word: "x", constructor: 1 }),
-      "invalid_input",
-    ],
-    ["with inputs that are a list", request(["x"]), "invalid_input"],
-    ["with inputs that are text", request("word"), "invalid_input"],
+  const REFUSED: readonly (readonly [string, unknown, object, string])[] = [
+    ["for an unknown pipeline", {}, { pipeline: "nope" }, "not_found"],
+    ["for a pipeline named like a prototype's property", {}, { pipeline: "constructor" }, "not_found"],
+    ["without a required input", {}, {}, "invalid_input"],
+    ["with null for a required input", { word: null }, {}, "invalid_input"],
+    ["with an unknown input", { word: "x", nope: 1 }, {}, "invalid_input"],
+    ["with a prototype's property as an input", { word: "x", constructor: 1 }, {}, "invalid_input"],
+    ["with inputs that are a list", ["x"], {}, "invalid_input"],
+    ["with inputs that are text", "word", {}, "invalid_input"],
     [
       "without authentication, when a step starts a process",
-      request({ word: "x" }, { authenticated: false }),
+      { word: "x" },
+      { authenticated: false },
       "forbidden",
     ],
   ];
-  test.each(REFUSED)("%s", async (_, given, code) => {
+  test.each(REFUSED)("%s", async (_, inputs, more, code) => {
     const { runner, packs, rows } = rigOf({ say }, [TWO_STEPS], { starters: ["say"] });
-    await expect(runner.start(given as ReturnType<typeof request>)).rejects.toMatchObject({ code });
+    await expect(runner.start(request(inputs, more))).rejects.toMatchObject({ code });
     expect([packs.requests, rows]).toEqual([[], []]);
   });
 });

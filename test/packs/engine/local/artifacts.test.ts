@@ -84,16 +84,10 @@ describe("an artifact", () => {
 
 describe("another caller's artifact", () => {
   const hostile = [
-    "bob",
     "alice ",
-    "Alice",
     "",
-    "..",
-    "../alice",
-    "a/b",
-    "alice\0",
-    "ünïcode",
     "x".repeat(9_000),
+    ..."bob Alice .. ../alice a/b alice\0 ünïcode".split(" "),
   ];
   it.each(hostile)("is not found for %j", async (caller) => {
     const { put, store, read } = await rig();
@@ -130,19 +124,13 @@ describe("another caller's artifact", () => {
 });
 
 describe("a name", () => {
-  it.each([
+  const NO_NAMES = [
     "",
-    ".",
-    "..",
-    "../x",
-    "/etc/passwd",
-    "a/b",
-    "a\\b",
     "a\nb",
-    "a\u202Etxt",
-    "\ud800",
     "x".repeat(256),
-  ])("like %j is refused, and nothing is stored", async (name) => {
+    ...". .. ../x /etc/passwd a/b a\\b a\u202Etxt \ud800".split(" "),
+  ];
+  it.each(NO_NAMES)("like %j is refused, and nothing is stored", async (name) => {
     const { put, root } = await rig();
     await expect(put("alice", "x", { name })).rejects.toMatchObject({ code: "artifact_refused" });
     expect(await everyFile(root)).toEqual([]);
