@@ -4,6 +4,7 @@ import { type ErrorCode, type HelmdeckError, partlyDone } from "../../engine/err
 import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
 import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
+import { within } from "../../engine/timing.ts";
 import type { ImportFile, ImportItem, Place } from "./formats/format.ts";
 import type { ImportFormat } from "./formats/names.ts";
 import type { KnownFact } from "./known-facts.ts";
@@ -100,6 +101,8 @@ export interface Foreseen {
 
 /** Of refused lines, and of places that are left out. */
 const MOST_KEPT = 10_000;
+const MOST_LEFT_COUNTED = 1_000;
+const COUNT_LEFT_MS = 2_000;
 
 const NO_COUNTS = {
   lines: 0,
@@ -167,10 +170,19 @@ export class ImportTally {
       }
       return await finish();
     } catch (error) {
-      for (let next = await nextOf(items); next !== undefined; next = await nextOf(items))
-        this.#countLine(next);
-      throw this.#interrupted(error, undoneBy());
+      const isAll = await within(COUNT_LEFT_MS, this.#countLeft(items), () => false);
+      throw this.#interrupted(error, { undoneBy: undoneBy(), isAll });
     }
+  }
+
+  /** What was not imported. False if there is more: a pipe may have no end, and nobody waits for it. */
+  async #countLeft(items: AsyncGenerator<ImportItem, void, undefined>): Promise<boolean> {
+    for (let n = 0; n < MOST_LEFT_COUNTED; n += 1) {
+      const next = await nextOf(items);
+      if (next === undefined) return true;
+      this.#countLine(next);
+    }
+    return false;
   }
 
   /** An entry that was read is not imported, and that is no failure. */
@@ -178,13 +190,16 @@ export class ImportTally {
     this.#dropped += 1;
   }
 
-  #interrupted(error: unknown, undoneBy: string | undefined): unknown {
+  #interrupted(
+    error: unknown,
+    { undoneBy, isAll }: { undoneBy: string | undefined; isAll: boolean },
+  ): unknown {
     const { stored, refreshed, replaced, audit, kept, retired } = this.counts;
     const imported = stored + refreshed + replaced + audit;
     if (this.#entries === 0) return error;
     const left = this.#entries - this.#dropped - imported - kept - retired;
     const undo = undoneBy === undefined ? "" : ` To undo it, forget ${undoneBy}.`;
-    const done = `Imported: ${imported}. Not imported, as far as is known: ${left}. Import the same files again to continue.${undo}`;
+    const done = `Imported: ${imported}. Not imported, as far as is known: ${left}${isAll ? "" : " or more"}. Import the same files again to continue.${undo}`;
     return partlyDone(error, done, { imported, left });
   }
 

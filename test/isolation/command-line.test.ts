@@ -45,8 +45,15 @@ beforeAll(async () => {
   imported = JSON.parse((await run(notes, `- ${NOTE}`)).stdout).import;
 });
 
-// An option's parser could trim or fold the last ones to alice. use-cases.test.ts tries many more names.
-const OTHERS = ["bob", "main", "alice:1", "alice%", "Alice", "alice ", " alice"];
+// An option's parser could fold the last one to alice. use-cases.test.ts tries many more names.
+const OTHERS = ["bob", "main", "alice:1", "alice%", "Alice"];
+
+// An option's parser could trim these to alice.
+test.each(["alice ", " alice"])("the caller %j is nobody", async (other) => {
+  for (const command of [["get", "plan"], ["list"], ["export"], ["forget", "everything", "--yes"]])
+    expect(await run([...command, "--caller", other])).toMatchObject({ code: 1, stdout: "" });
+  expect((await run(["get", "plan", "--caller", "alice"])).stdout).toContain(SECRET);
+});
 
 // verifies P-alone-subjects
 describe.each(OTHERS)("the caller %j", (other) => {
