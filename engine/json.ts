@@ -1,5 +1,9 @@
 /** JSON texts that may be damaged, or come from elsewhere. */
 
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {

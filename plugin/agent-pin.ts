@@ -9,7 +9,7 @@ import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { quotedKey, quotedText } from "../engine/projections/frame.ts";
 import { sentenceOfRefusal } from "./identity.ts";
 import { PIN_TOOL } from "./tool-names.ts";
-import { fieldOf } from "./unchecked.ts";
+import { callerIn } from "./unchecked.ts";
 import { askPerson, block, canAsk, type Decision, type DecisionParts, type ToolCall } from "./wide-forget.ts";
 
 const MOST_SHOWN = 300;
@@ -29,10 +29,7 @@ export async function decidePin(
   }
   // An MCP server decides whose memory it changes; here only the approval is required.
   if (tool !== PIN_TOOL) return ask(shown, `Through ${harmlessLine(tool)}.`);
-  const verdict = await policy.verdictWithoutSandboxFlag({
-    agentId: fieldOf(context, "agentId"),
-    agentSessionKey: fieldOf(context, "sessionKey"),
-  });
+  const verdict = await policy.verdictWithoutSandboxFlag(callerIn(context));
   if (!verdict.ok) return block(`identity_refused: ${sentenceOfRefusal(verdict.reason)}.`);
   const memory = await access.open();
   const fact = await memory.getFact(verdict.subject, { key });

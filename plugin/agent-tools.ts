@@ -10,7 +10,7 @@ import { HelmdeckError } from "../engine/errors.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { sentenceOfRefusal } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
-import type { Logger, Tool, ToolContext, ToolResult } from "./openclaw-api.ts";
+import type { Logger, Tool, ToolContext } from "./openclaw-api.ts";
 import { logLineOf, ToolFailure } from "./plugin-failure.ts";
 import type { TOOL_CALLS } from "./tool-answers.ts";
 import { FORGET_TOOL, HISTORY_TOOL, PIN_TOOL, STORE_TOOL } from "./tool-names.ts";
@@ -85,7 +85,7 @@ interface AgentTool extends Pick<Tool, "name" | "label" | "description"> {
 function agentTool({ call, ...shown }: AgentTool): MakeTool {
   return (parts, context) => ({
     ...shown,
-    execute: (_callId, params) => perform(parts, context, { name: call, schema: shown.parameters, params }),
+    execute: (_callId, params) => perform(parts, context, { call, schema: shown.parameters, params }),
   });
 }
 
@@ -115,18 +115,13 @@ export const AGENT_TOOLS: Readonly<Record<string, MakeTool>> = {
   }),
 };
 
-interface Asked {
-  readonly name: keyof typeof TOOL_CALLS;
+interface Asked extends Pick<AgentTool, "call"> {
   readonly schema: JsonSchema;
   readonly params: unknown;
 }
 
 /** Runs one tool call for the caller that the host reports. */
-async function perform(
-  parts: ToolParts,
-  context: ToolContext,
-  { name, ...asked }: Asked,
-): Promise<ToolResult> {
+async function perform(parts: ToolParts, context: ToolContext, { call, ...asked }: Asked) {
   try {
     const { TOOL_CALLS } = await import("./on-demand.ts");
     const deadline = startDeadline(parts.deadlineMs ?? WRITE_DEADLINE_MS);
@@ -137,7 +132,7 @@ async function perform(
     });
     if (!verdict.ok) throw new HelmdeckError("identity_refused", `${sentenceOfRefusal(verdict.reason)}.`);
     const called = { ...asked, verdict, workspaceOf: parts.workspaceOf };
-    return await deadline(parts.access.open().then((memory) => TOOL_CALLS[name]({ memory, ...called })));
+    return await deadline(parts.access.open().then((memory) => TOOL_CALLS[call]({ memory, ...called })));
   } catch (error) {
     const failure = new ToolFailure(error);
     if (failure.code !== "invalid_input" && failure.code !== "identity_refused") {

@@ -20,7 +20,7 @@ import type { MemoryAccess } from "./memory-access.ts";
 import type { Logger } from "./openclaw-api.ts";
 import { logLineOf } from "./plugin-failure.ts";
 import { durationOf, isDenied, isMemoryTool, type RecordingRules, toolRowOf } from "./tool-calls.ts";
-import { fieldOf } from "./unchecked.ts";
+import { callerIn, fieldOf } from "./unchecked.ts";
 import { withinDeadline } from "./within-deadline.ts";
 
 const AUDIT_DEADLINE_MS = 10_000;
@@ -46,11 +46,7 @@ export function makeAuditHook(parts: AuditParts): (event: unknown, context: unkn
     try {
       const record = recordingOf(event, parts, Date.now());
       if (record === undefined || isIncognito(context)) return;
-      const caller = {
-        agentId: fieldOf(context, "agentId"),
-        agentSessionKey: fieldOf(context, "sessionKey"),
-      };
-      const verdict = await parts.policy.verdictWithoutSandboxFlag(caller);
+      const verdict = await parts.policy.verdictWithoutSandboxFlag(callerIn(context));
       if (!verdict.ok || (record.inOwnSessionsOnly && verdict.opened !== undefined)) return;
       if (isSecondReport(seenCalls, event)) return;
       const recorded = parts.access.open().then((memory) => record.into(memory, verdict));

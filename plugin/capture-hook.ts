@@ -40,7 +40,8 @@ export async function captureAtEnd(event: unknown, context: unknown, parts: Unas
     const isSame = owner?.subject === asked.subject && fieldOf(context, "sessionKey") === asked.sessionKey;
     if (!isSame || storedItself(fieldOf(event, "messages"), asked.message)) return;
     const keeping = access.open().then((memory) => keep(memory, owner, asked.fact));
-    noteKept(receipts, { run, ...asked }, await withinDeadline(CAPTURE_DEADLINE_MS, keeping));
+    const kept = await withinDeadline(CAPTURE_DEADLINE_MS, keeping);
+    if (kept !== undefined) noteKept(receipts, { run, ...asked }, kept);
   } catch (error) {
     receipts.counts.failed += 1;
     log.warn(`helmdeck memory did not keep a request: ${logLineOf(error)}`);
@@ -48,26 +49,20 @@ export async function captureAtEnd(event: unknown, context: unknown, parts: Unas
 }
 
 const SECRET = { refused: "a request was not kept, because it looks like a credential" };
-type Kept = { readonly key: string } | typeof SECRET | undefined;
+type Kept = { readonly key: string } | typeof SECRET;
+type AskedIn = Asked & { readonly run: string };
 
-function noteKept(
-  { counts, untold, turns }: Receipts,
-  { run, sessionKey }: Asked & { readonly run: string },
-  kept: Kept,
-): void {
+function noteKept({ counts, untold, turns }: Receipts, { run, sessionKey }: AskedIn, kept: Kept): void {
   const receipt = turns.get(run);
-  if (kept === undefined) return;
-  if ("refused" in kept) {
-    if (receipt !== undefined) turns.set(run, { ...receipt, outcome: kept.refused });
-    return;
-  }
+  if (receipt !== undefined)
+    turns.set(run, { ...receipt, ...("key" in kept ? { kept: kept.key } : { outcome: kept.refused }) });
+  if (!("key" in kept)) return;
   counts.kept += 1;
   untold.set(sessionKey, kept.key);
-  if (receipt !== undefined) turns.set(run, { ...receipt, kept: kept.key });
 }
 
 /** Stores a new fact, and nothing in place of another. Undefined if it is remembered already. */
-async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept> {
+async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept | undefined> {
   const { subject } = owner;
   let isThere = false;
   const key = await keyForText(fact, async (candidate) => {
@@ -87,7 +82,7 @@ async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept
 }
 
 /** A fact that cannot be decrypted still counts as existing. */
-async function factAt(memory: Memory, subject: string, key: string) {
+export async function factAt(memory: Memory, subject: string, key: string) {
   try {
     return await memory.getFact(subject, { key });
   } catch (error) {

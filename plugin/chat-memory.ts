@@ -1,7 +1,7 @@
 /** /remember, /undo, /forget, /pin, /unpin and /memories: store, undo, forget, pin and list without a model. */
 
 import { isWideForget } from "../app/forgetting.ts";
-import type { FactView, Forgotten, Memory, StoredFact } from "../app/memory.ts";
+import type { Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { endingNote, pinText } from "../app/presenters/ending-text.ts";
 import {
   alsoInNotes,
@@ -20,8 +20,9 @@ import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { isKnownTime } from "../engine/rfc3339.ts";
+import { factAt } from "./capture-hook.ts";
 import { helmdeckReply, searchReply } from "./chat-status.ts";
-import { tidyReply } from "./chat-tidy.ts";
+import { inBrackets, tidyReply } from "./chat-tidy.ts";
 import { type Admitted, byPerson } from "./identity.ts";
 import type { ChatCommand } from "./tool-names.ts";
 
@@ -86,32 +87,13 @@ async function pinnedText(memory: Memory, subject: string, { key, revision }: St
   }
 }
 
-async function pinReply(
-  memory: Memory,
-  { subject }: Admitted,
-  typed: string,
-  pinned: boolean,
-): Promise<string> {
+async function pinReply(memory: Memory, { subject }: Admitted, typed: string, pinned: boolean) {
   if (typed === "") return HOW_TO_PIN;
   return pinText(await memory.pinFact(subject, { key: typed, pinned }, IN_CHAT), "/pin");
 }
 
 /** A person types the commands. */
 const IN_CHAT = { surface: "chat", isPerson: true } as const;
-
-/** A fact that cannot be decrypted still counts as existing. */
-async function factAt(
-  memory: Memory,
-  subject: string,
-  key: string,
-): Promise<Pick<FactView, "value"> | undefined> {
-  try {
-    return await memory.getFact(subject, { key });
-  } catch (error) {
-    if (isHelmdeckError(error, "entry_unreadable")) return { value: "" };
-    throw error;
-  }
-}
 
 function storedText(stored: StoredFact): string {
   const { expiresAt, replaced, sameAs = [], similar = [] } = stored;
@@ -212,10 +194,6 @@ async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): 
 }
 
 const TO_KEEP = { renew: "openclaw helmdeck renew", pin: "/pin" };
-
-function inBrackets(text: string): string {
-  return text === "" ? "" : ` (${text})`;
-}
 
 function dayOf(at: number): string {
   return isKnownTime(at) ? localMinute(at).slice(0, "2026-01-01".length) : "";

@@ -108,6 +108,6 @@ function nameInChat({ key, path }: Pick<FactView, "key" | "path">): string {
   return isCopyable(key) && !/\s/.test(key) ? key : path;
 }
 
-function inBrackets(text: string): string {
+export function inBrackets(text: string): string {
   return text === "" ? "" : ` (${harmlessLine(text)})`;
 }

@@ -2,18 +2,10 @@
 import { currentMessage } from "./current-message.ts";
 import type { Admitted } from "./identity.ts";
 import { assertGoesOn, isIncognito, personOf, takesAdditions } from "./persons-turn.ts";
-import { type Asked, noteTurn, type PromptAddition, type Receipt, type UnaskedParts } from "./receipts.ts";
+import { noteTurn, type PromptAddition, type Receipt, type UnaskedParts } from "./receipts.ts";
 import { requestIn } from "./requests.ts";
 import { type Addition, additionFrom, keptLine, MOST_FACTS, questionOf } from "./unasked.ts";
 import { fieldOf } from "./unchecked.ts";
-
-interface Turn {
-  readonly run: string;
-  readonly sessionKey: string;
-  readonly receipt: Receipt;
-  readonly text: string | undefined;
-  readonly asked: Asked | undefined;
-}
 
 /**
  * Looks at a turn and changes nothing, since this goes on after the deadline. The returned function notes what was found, and
@@ -34,22 +26,19 @@ export async function lookAtTurn(
   const addition = await additionTo(words, person, { event, context }, parts);
   const { subject } = person;
   const fact = isOwn && keepsRequests(context, parts) ? requestIn(words) : undefined;
-  const turn = {
-    ...{ run, sessionKey, text: addition.text },
-    receipt: { at: (parts.now ?? Date.now)(), subject, ...addition },
-    // Programs that keep the conversation themselves give the message apart, and the prompt with all context.
-    asked:
-      fact === undefined
-        ? undefined
-        : {
-            fact,
-            message: words,
-            subject,
-            sessionKey,
-            isSeen: fieldOf(event, "currentUserMessage") !== undefined,
-          },
+  // Programs that keep the conversation themselves give the message apart, and the prompt with all context.
+  const isSeen = fieldOf(event, "currentUserMessage") !== undefined;
+  const receipt = { at: (parts.now ?? Date.now)(), subject, ...addition };
+  return () => {
+    const { receipts } = parts;
+    noteTurn(receipts, run, receipt);
+    if (fact !== undefined && !receipts.done.has(run))
+      receipts.asked.set(run, { fact, message: words, subject, sessionKey, isSeen });
+    const kept = receipts.untold.get(sessionKey);
+    receipts.untold.delete(sessionKey);
+    const lines = [addition.text, kept && keptLine(kept)].filter((line) => line !== undefined);
+    return lines.length === 0 ? undefined : { appendContext: lines.join("\n\n") };
   };
-  return () => settle(turn, parts);
 }
 
 function keepsRequests(context: unknown, { rules }: UnaskedParts): boolean {
@@ -74,13 +63,4 @@ async function additionTo(
   const addition = additionFrom(await memory.search(subject, asked), question);
   assertGoesOn(context);
   return addition;
-}
-
-function settle({ run, sessionKey, receipt, text, asked }: Turn, { receipts }: UnaskedParts): PromptAddition {
-  noteTurn(receipts, run, receipt);
-  if (asked !== undefined && !receipts.done.has(run)) receipts.asked.set(run, asked);
-  const kept = receipts.untold.get(sessionKey);
-  receipts.untold.delete(sessionKey);
-  const lines = [text, kept === undefined ? undefined : keptLine(kept)].filter((line) => line !== undefined);
-  return lines.length === 0 ? undefined : { appendContext: lines.join("\n\n") };
 }

@@ -9,7 +9,7 @@
 import { isIncognitoSessionKey } from "openclaw/plugin-sdk/routing";
 import type { AccessPolicy } from "./access-policy.ts";
 import type { Admitted } from "./identity.ts";
-import { fieldOf } from "./unchecked.ts";
+import { callerIn, fieldOf } from "./unchecked.ts";
 
 /** The first OpenClaw that tells prompt hooks where a turn's words come from. */
 export const SPEAKS_FROM = "2026.9.6";
@@ -52,10 +52,7 @@ export function assertGoesOn(context: unknown): void {
 
 /** The agent that owns the session; undefined for a session in which others can write. */
 export async function ownerOf(context: unknown, policy: AccessPolicy): Promise<Admitted | undefined> {
-  const verdict = await policy.verdictWithoutSandboxFlag({
-    agentId: fieldOf(context, "agentId"),
-    agentSessionKey: fieldOf(context, "sessionKey"),
-  });
+  const verdict = await policy.verdictWithoutSandboxFlag(callerIn(context));
   if (!verdict.ok || verdict.opened !== undefined || verdict.unasked === true) return undefined;
   return NOBODYS.has(verdict.sessionKind ?? "") ? undefined : verdict;
 }

@@ -1,6 +1,5 @@
 /** What the agent's tools do with memory, and what they tell the model. Loaded on demand. */
 import type {
-  FactHistory,
   FactInput,
   ForgetInput,
   Forgotten,
@@ -18,7 +17,6 @@ import {
   similarKeysText,
 } from "../app/presenters/forget-texts.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
-import type { NotesCount } from "../app/traces/find-traces.ts";
 import { type JsonSchema, requireArguments } from "../app/wire/arguments.ts";
 import { fromWire, toWire } from "../app/wire/codec.ts";
 import { historyReply } from "../app/wire/replies.ts";
@@ -45,7 +43,14 @@ export const TOOL_CALLS = { store, forget, history, pin } as const;
 
 async function store({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
   const fact = inputFrom<FactInput>(schema, params);
-  return storeResult(await memory.storeFact(verdict.subject, fact, writerOf(verdict)));
+  const stored = await memory.storeFact(verdict.subject, fact, writerOf(verdict));
+  const until = dateOf(stored.expiresAt);
+  const name = `${quotedKey(stored.key)} in ${stored.category}`;
+  const story = stored.replaced?.refreshed
+    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
+    : `Remembered ${name} until ${until}.`;
+  const told = `${story}${replacedText(stored)} It can be read at ${stored.path}.${similarFactsText(stored)}`;
+  return answer(told, toWire(stored));
 }
 
 async function forget(called: Called): Promise<ToolResult> {
@@ -53,12 +58,29 @@ async function forget(called: Called): Promise<ToolResult> {
   const asked = { dryRun: false, ...inputFrom<ForgetInput>(schema, params) };
   const noted = await inNotes(called, asked.scope);
   const forgotten = await memory.forget(verdict.subject, asked);
-  const preview = asked.dryRun ? await forgetPreview(memory, verdict.subject, asked.scope) : [];
-  return forgetResult(forgotten, preview, noted);
+  const isDone = forgotten.deleted + (forgotten.former ?? 0) > 0;
+  const preview = isDone && asked.dryRun ? await forgetPreview(memory, verdict.subject, asked.scope) : [];
+  const counted = isDone ? noted : undefined;
+  const story = isDone ? forgetStory(forgotten) : missStory(forgotten);
+  const parts = [story, nameStaysText(forgotten), newerText(forgotten), counted && alsoInNotes(counted)];
+  // The quotation comes last: what followed it could be taken for stored text, and stored text for ours.
+  const told = [parts.filter((part) => part !== undefined).join(" "), ...quoted(preview)].join("\n");
+  const also = counted?.isComplete && { also_in_notes: counted.count };
+  return answer(told, { ...toWire(forgotten), ...also });
 }
 
 async function history({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
-  return historyAnswer(await memory.factHistory(verdict.subject, inputFrom<HistoryInput>(schema, params)));
+  const found = await memory.factHistory(verdict.subject, inputFrom<HistoryInput>(schema, params));
+  if (found === undefined)
+    return answer("No such fact: it is not stored, and no fact superseded it. Keys are exact.", {
+      former: [],
+    });
+  const key = quotedKey(found.key);
+  const story =
+    found.former.length === 0
+      ? `${key} has no former values.`
+      : `Former values of ${key}, newest first; none of them is current:`;
+  return answer([story, ...found.former.map(formerText)].join("\n\n"), historyReply(found));
 }
 
 async function pin({ memory, verdict, schema, params }: Called): Promise<ToolResult> {
@@ -75,17 +97,6 @@ function inputFrom<Input>(schema: JsonSchema, params: unknown): Input {
   return fromWire(requireArguments(schema, params)) as Input; // the schema has the fields of the use case's input, as a test compares
 }
 
-function storeResult(stored: StoredFact): ToolResult {
-  const { replaced } = stored;
-  const until = dateOf(stored.expiresAt);
-  const name = `${quotedKey(stored.key)} in ${stored.category}`;
-  const story = replaced?.refreshed
-    ? `Already remembered: ${name} held the same value; it now lasts until ${until}.`
-    : `Remembered ${name} until ${until}.`;
-  const told = `${story}${replacedText(stored)} It can be read at ${stored.path}.${similarFactsText(stored)}`;
-  return answer(told, toWire(stored));
-}
-
 /** A person learns at once that an agent's value stands in place of theirs. */
 function replacedText({ key, replaced }: StoredFact): string {
   if (replaced === undefined || replaced.refreshed) return "";
@@ -99,30 +110,11 @@ function replacedText({ key, replaced }: StoredFact): string {
  * How many of the agent's own notes hold what it forgets; undefined where it may not know: in a sandbox, and in a group to which
  * memory was opened but not the notes.
  */
-async function inNotes(
-  { memory, verdict, workspaceOf }: Called,
-  scope: string,
-): Promise<NotesCount | undefined> {
+async function inNotes({ memory, verdict, workspaceOf }: Called, scope: string) {
   const { subject, agentId, opened } = verdict;
   const folder = workspaceOf?.(agentId);
   if (folder === undefined || opened !== undefined) return undefined;
   return notesHolding({ memory, subject, scope, workspaces: [folder] });
-}
-
-function forgetResult(forgotten: Forgotten, preview: readonly string[], inNotes?: NotesCount): ToolResult {
-  const { deleted, former = 0 } = forgotten;
-  const isDone = deleted + former > 0;
-  const counted = isDone ? inNotes : undefined;
-  const story = isDone ? forgetStory(forgotten) : missStory(forgotten);
-  const parts = [story, nameStaysText(forgotten), newerText(forgotten), counted && alsoInNotes(counted)];
-  // The quotation comes last: what followed it could be taken for stored text, and stored text for ours.
-  const told = [parts.filter((part) => part !== undefined).join(" "), ...quoted(isDone ? preview : [])].join(
-    "\n",
-  );
-  return answer(told, {
-    ...toWire(forgotten),
-    ...(counted?.isComplete && { also_in_notes: counted.count }),
-  });
 }
 
 function forgetStory({ scope, deleted, former = 0, dryRun, erased, revision }: Forgotten): string {
@@ -156,19 +148,12 @@ function answer(story: string, details: Readonly<Record<string, unknown>>): Tool
   return { content: [{ type: "text", text: story }], details };
 }
 
-/**
- * Tells a model which facts the stored one retired, repeats or resembles.
- *
- * One sentence for each thing that may need correction; the model decides.
- */
+/** Tells a model which facts the stored one retired, repeats or resembles; the model decides what needs correction. */
 function similarFactsText({ superseded = [], sameAs = [], similar = [] }: StoredFact): string {
-  const retired =
-    superseded.length === 0 ? "" : ` It retired ${superseded.map((key) => quotedKey(key)).join(", ")}.`;
-  const same =
-    sameAs.length === 0
-      ? ""
-      : ` The same value is stored under ${sameAs.map((key) => quotedKey(key)).join(", ")}.`;
-  if (similar.length === 0) return retired + same;
+  const listed = (lead: string, keys: readonly string[]) =>
+    keys.length === 0 ? "" : ` ${lead} ${keys.map((key) => quotedKey(key)).join(", ")}.`;
+  const known = listed("It retired", superseded) + listed("The same value is stored under", sameAs);
+  if (similar.length === 0) return known;
   const found = similar.map(({ key, value, updatedAt, writer, contradicts }) => {
     const by = writer && isPersons({ writer }) ? ` by a person (${writerText(writer)})` : "";
     const stored = isKnownTime(updatedAt) ? `stored ${dayOrTime(updatedAt)}` : "stored before";
@@ -176,21 +161,7 @@ function similarFactsText({ superseded = [], sameAs = [], similar = [] }: Stored
   });
   const onlyIf = similar.some(isPersons) ? ", a person's only if the user asks for it" : "";
   const advice = ` Similar facts exist; if this one corrects or replaces one of them, store it again with supersedes${onlyIf}:`;
-  return `${retired}${same}${advice}${found.join("")}`;
-}
-
-/** `undefined` if no such fact is known. */
-function historyAnswer(history: FactHistory | undefined): ToolResult {
-  if (history === undefined) {
-    const story = "No such fact: it is not stored, and no fact superseded it. Keys are exact.";
-    return answer(story, { former: [] });
-  }
-  const key = quotedKey(history.key);
-  const story =
-    history.former.length === 0
-      ? `${key} has no former values.`
-      : `Former values of ${key}, newest first; none of them is current:`;
-  return answer([story, ...history.former.map(formerText)].join("\n\n"), historyReply(history));
+  return `${known}${advice}${found.join("")}`;
 }
 
 function formerText(former: FormerView): string {

@@ -11,7 +11,7 @@ import type { AccessPolicy } from "./access-policy.ts";
 import { type Admitted, sentenceOfRefusal, sessionKindOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import { FORGET_TOOL } from "./tool-names.ts";
-import { fieldOf } from "./unchecked.ts";
+import { callerIn, fieldOf } from "./unchecked.ts";
 
 export type Decision =
   | { readonly block: true; readonly blockReason: string }
@@ -55,13 +55,11 @@ export async function decideForget(
   { access, policy }: DecisionParts,
 ): Promise<Decision | undefined> {
   const wanted = String(params.scope).trim();
-  if (params.dry_run === true || isRefusedAnyway(wanted) || !isWideForget(wanted)) return undefined;
+  if (params.dry_run === true || !isWide(wanted)) return undefined;
   // An MCP server decides whose memory it changes; here only the approval is required.
-  if (tool !== FORGET_TOOL) return askOrRefuse(context, wanted, `Through ${harmlessLine(tool)}.`);
-  const verdict = await policy.verdictWithoutSandboxFlag({
-    agentId: fieldOf(context, "agentId"),
-    agentSessionKey: fieldOf(context, "sessionKey"),
-  });
+  if (tool !== FORGET_TOOL)
+    return canAsk(context) ? ask(wanted, `Through ${harmlessLine(tool)}.`) : nobodyToAsk(wanted);
+  const verdict = await policy.verdictWithoutSandboxFlag(callerIn(context));
   if (!verdict.ok) return block(`identity_refused: ${sentenceOfRefusal(verdict.reason)}.`);
   if (!canAsk(context)) return nobodyToAsk(wanted, verdict);
   const memory = await access.open();
@@ -79,18 +77,12 @@ function upToShown(params: Arguments, { upTo }: { readonly upTo?: number }, { re
   return { params: { ...params, up_to: Math.min(upTo ?? revision, revision) } };
 }
 
-/** Whether the tool itself will refuse the scope, with a better message. */
-function isRefusedAnyway(scope: string): boolean {
+function isWide(scope: string): boolean {
   try {
-    isWideForget(scope);
-    return false;
+    return isWideForget(scope);
   } catch {
-    return true;
+    return false; // the tool itself refuses the scope, with a better message
   }
-}
-
-function askOrRefuse(context: unknown, scope: string, what: string): Decision {
-  return canAsk(context) ? ask(scope, what) : nobodyToAsk(scope);
 }
 
 function ask(scope: string, description: string): Decision {

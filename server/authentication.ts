@@ -124,10 +124,12 @@ export class Tokens {
   async verify(token: string): Promise<VerifiedToken> {
     const rules = await this.#current();
     const name = hash("sha256", token, "base64");
-    const known = this.#known.get(name);
-    const isKnown = known !== undefined && isInForce(rules, known.verified, this.#now());
-    if (!isKnown) this.#known.delete(name);
-    const used = isKnown ? known : await this.#verifyAnew(rules, name, token);
+    let used = this.#known.get(name);
+    if (used === undefined || !isInForce(rules, used.verified, this.#now())) {
+      this.#known.delete(name);
+      used = { verified: await verifyToken(rules, token, this.#now()), lastUsedAt: 0 };
+      this.#known.set(name, used);
+    }
     used.lastUsedAt = this.#now();
     this.#listener.used(rules.secrets[0].equals(used.verified.secret));
     return used.verified;
@@ -150,12 +152,6 @@ export class Tokens {
   /** Whether a token that was verified before is still accepted. */
   async accepts(verified: VerifiedToken): Promise<boolean> {
     return isInForce(await this.#current(), verified, this.#now());
-  }
-
-  async #verifyAnew(rules: TokenRules, name: string, token: string): Promise<UsedToken> {
-    const used = { verified: await verifyToken(rules, token, this.#now()), lastUsedAt: this.#now() };
-    this.#known.set(name, used);
-    return used;
   }
 
   #current(): Promise<TokenRules> {

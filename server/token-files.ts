@@ -62,16 +62,29 @@ class Revocations {
   /** Adds the lines of a list, and returns what is wrong with it. `path`: for messages. */
   add(text: string, path: string): readonly HelmdeckError[] {
     const lines = text.split(/\r?\n/);
-    const goesOn = (begun: string) => lines.some((line) => line !== begun && line.startsWith(begun));
-    for (const continued of [...this.#begun.keys()].filter(goesOn)) this.#begun.delete(continued);
+    for (const begun of this.#begun.keys())
+      if (lines.some((line) => line !== begun && line.startsWith(begun))) this.#begun.delete(begun);
     const there = new Set(lines);
     const isShort = [...this.#lines.keys(), ...this.#begun.keys()].some((line) => !there.has(line));
-    const problems = isShort ? [lacking(path)] : [];
+    const problems: HelmdeckError[] = [];
+    if (isShort)
+      problems.push(
+        malformed(
+          `The list of revoked tokens ${path} lacks lines that were read before, and this server still refuses their tokens`,
+          "put them back or, if you took them out on purpose, start the server again",
+        ),
+      );
     for (const [index, line] of lines.entries()) {
       const revocation = revocationIn(line);
       const isLast = index === lines.length - 1;
       if (revocation !== undefined) (isLast ? this.#begun : this.#lines).set(line, revocation);
-      else if (line !== "" && !(isLast && isShort)) problems.push(notARevocation(index + 1, path));
+      else if (line !== "" && !(isLast && isShort))
+        problems.push(
+          malformed(
+            `Line ${index + 1} of ${path} is not a time, a space and a subject, as in: 2026-11-20T12:00:00Z main`,
+            "it revokes nothing, and no server starts with it",
+          ),
+        );
     }
     const known = [...this.#lines.values(), ...this.#begun.values()].sort((a, b) => a.until - b.until);
     this.#until = new Map(known.map(({ subject, until }) => [subject, until])); // the latest of each
@@ -88,23 +101,8 @@ class Revocations {
 function revocationIn(line: string): Revocation | undefined {
   const [, time = "", subject] = REVOCATION.exec(line) ?? [];
   const until = Date.parse(time);
-  return Number.isNaN(until) || !(subject === undefined || isSubject(subject))
-    ? undefined
-    : { until, subject };
-}
-
-function notARevocation(line: number, path: string): HelmdeckError {
-  return malformed(
-    `Line ${line} of ${path} is not a time, a space and a subject, as in: 2026-11-20T12:00:00Z main`,
-    "it revokes nothing, and no server starts with it",
-  );
-}
-
-function lacking(path: string): HelmdeckError {
-  return malformed(
-    `The list of revoked tokens ${path} lacks lines that were read before, and this server still refuses their tokens`,
-    "put them back or, if you took them out on purpose, start the server again",
-  );
+  const isValid = !Number.isNaN(until) && (subject === undefined || isSubject(subject));
+  return isValid ? { until, subject } : undefined;
 }
 
 /**
@@ -120,13 +118,14 @@ export async function loadTokenRules(env: Env, former?: TokenRules): Promise<Tok
     if (former === undefined && found[0] !== undefined) throw found[0];
     problems.push(...found);
   };
-  const found = await readSecrets(env, former).catch((thrown) => void settle([asHelmdeckError(thrown)]));
-  const secrets = found ?? former;
-  if (secrets === undefined) return undefined;
+  const read = await readSecrets(env, former).catch((thrown) => void settle([asHelmdeckError(thrown)]));
+  const found = read ?? former;
+  if (found === undefined) return undefined;
+  const { secrets, source } = found;
   const revocations = former?.revocations ?? new Revocations();
   const adding = readRevocations(env, revocations, former !== undefined);
   settle(await adding.catch((thrown) => [asHelmdeckError(thrown)]));
-  return { secrets: secrets.secrets, source: secrets.source, revocations, problems };
+  return { secrets, source, revocations, problems };
 }
 
 /** A named list must exist, or a slip in its name would revoke nothing. The one beside the secret need not. */
@@ -142,40 +141,27 @@ export function rulesOf(secret: Uint8Array): TokenRules {
 }
 
 async function readSecrets(env: Env, former: TokenRules | undefined) {
-  const found = await findSecrets(env);
-  if (found === undefined) return undefined;
-  const secrets = secretsIn(found.bytes, found.source);
-  const before = former?.secrets.map((secret) => secret.export()) ?? [];
-  const isCut = secrets.some((secret) => {
-    const bytes = secret.export();
-    return before.some(
-      (whole) => whole.length > bytes.length && whole.subarray(0, bytes.length).equals(bytes),
-    );
-  });
-  if (isCut) throw malformed(`${found.source} has a secret that was cut short`, "put the whole one back");
-  return { secrets, source: found.source };
-}
-
-async function findSecrets(env: Env): Promise<{ bytes: Uint8Array; source: string } | undefined> {
-  const value = env[VARIABLE];
-  const path = env[FILE_VARIABLE];
-  if (value !== undefined && path !== undefined) {
+  const { [VARIABLE]: value, [FILE_VARIABLE]: path } = env;
+  if (value !== undefined && path !== undefined)
     throw malformed(`${VARIABLE} and ${FILE_VARIABLE} are both set`, "keep one of them");
-  }
-  if (value !== undefined) return { bytes: Buffer.from(value), source: VARIABLE };
-  return path === undefined ? undefined : { bytes: await readSecretFile(path), source: path };
+  const source = value === undefined ? path : VARIABLE;
+  if (source === undefined) return undefined;
+  const secrets = secretsIn(value === undefined ? await readSecretFile(source) : Buffer.from(value), source);
+  const before = former?.secrets.map((secret) => secret.export()) ?? [];
+  const isBeginning = (part: Buffer) =>
+    before.some((whole) => whole.length > part.length && whole.subarray(0, part.length).equals(part));
+  if (secrets.some((secret) => isBeginning(secret.export())))
+    throw malformed(`${source} has a secret that was cut short`, "put the whole one back");
+  return { secrets, source };
 }
 
+/** Bytes that are no text are one secret. Empty lines are passed over, also while a line is being added. */
 function secretsIn(bytes: Uint8Array, source: string): TokenRules["secrets"] {
-  const [first = bytes, ...others] = linesIn(bytes).map((line) => Buffer.from(line));
-  return [secretKey(first, source), ...others.map((other) => secretKey(other, source))];
-}
-
-/** None for bytes that are no text: they are one secret. Empty lines are passed over, also while a line is being added. */
-function linesIn(bytes: Uint8Array): readonly string[] {
   const text = Buffer.from(bytes).toString();
   const isText = Buffer.from(text).equals(bytes) && !CONTROL_CHARACTER.test(text);
-  return isText ? text.split(/[\r\n]+/).filter((line) => line !== "") : [];
+  const lines = isText ? text.split(/[\r\n]+/).filter((line) => line !== "") : [];
+  const [first = bytes, ...others] = lines.map((line) => Buffer.from(line));
+  return [secretKey(first, source), ...others.map((other) => secretKey(other, source))];
 }
 
 function secretKey(bytes: Uint8Array, source: string): KeyObject {
@@ -187,17 +173,12 @@ function secretKey(bytes: Uint8Array, source: string): KeyObject {
 }
 
 /** `mayBeGone`: whatever its name, since it was there or nobody needed it. */
-async function readRevocations(
-  env: Env,
-  revocations: Revocations,
-  mayBeGone: boolean,
-): Promise<readonly HelmdeckError[]> {
+async function readRevocations(env: Env, revocations: Revocations, mayBeGone: boolean) {
   const path = revokedPathOf(env);
   if (path === undefined) return [];
-  const isNamed = env[REVOKED_VARIABLE] !== undefined;
   const text = await readPrivateFile(path, MOST_REVOKED_BYTES).catch((thrown: unknown) => {
     const isGone = isHelmdeckError(thrown) && isFileError(thrown.cause, "ENOENT");
-    if (isGone && (mayBeGone || !isNamed)) return "";
+    if (isGone && (mayBeGone || env[REVOKED_VARIABLE] === undefined)) return "";
     throw thrown;
   });
   return revocations.add(`${text}`, path);
@@ -238,8 +219,8 @@ async function append(path: string, line: string): Promise<void> {
   const file = await open(path, "a", 0o600);
   try {
     const before = (await readPrivateFile(path, MOST_REVOKED_BYTES)).toString();
-    const isEnded = before === "" || before.endsWith("\n"); // not if somebody edited the list by hand
-    const added = Buffer.from(isEnded ? line : `\n${line}`);
+    const isUnended = /[^\n]$/.test(before); // somebody edited the list by hand
+    const added = Buffer.from(isUnended ? `\n${line}` : line);
     const [problem] = new Revocations().add(`${before}${added}`, path);
     if (problem !== undefined) throw problem;
     const { size } = await file.stat();

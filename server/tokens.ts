@@ -39,14 +39,9 @@ export interface MintedToken {
   readonly expiresAt: number;
 }
 
-interface VerifiedCaller extends Caller {
-  /** The token's expiry in milliseconds since 1970. */
-  readonly expiresAt: number;
-}
-
-/** The caller of a verified token, and its validity period in seconds since 1970. */
+/** The caller of a verified token with its expiry in milliseconds, and its validity period in seconds since 1970. */
 export interface VerifiedToken {
-  readonly caller: VerifiedCaller;
+  readonly caller: Caller & { readonly expiresAt: number };
   /** The secret that signed it. */
   readonly secret: KeyObject;
   /** Milliseconds since 1970; undefined if it does not say. */
@@ -92,36 +87,24 @@ export async function verifyToken(rules: TokenRules, token: string, now: number)
   if (!isSubject(sub)) throw refuseToken("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuseToken("has scopes that are not a list of words");
   const issued = iat === undefined ? undefined : iat * 1_000;
-  const verified = { secret, issued, notBefore: nbf, expires: exp };
+  if (rules.revocations.cover({ subject: sub, issued })) throw refuseToken("was revoked");
   const caller = { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
-  if (isRevoked(rules, { caller, issued })) throw refuseToken("was revoked");
-  return { caller, ...verified };
-}
-
-function isRevoked(
-  { revocations }: TokenRules,
-  { caller: { subject }, issued }: Pick<VerifiedToken, "caller" | "issued">,
-): boolean {
-  return revocations.cover({ subject, issued });
+  return { caller, secret, issued, notBefore: nbf, expires: exp };
 }
 
 /** Whether a verified token is still accepted, as in {@link verifyToken}: the time and the rules may have changed. */
 export function isInForce(rules: TokenRules, verified: VerifiedToken, now: number): boolean {
-  const { secret, notBefore, expires } = verified;
+  const { caller, secret, issued, notBefore, expires } = verified;
   const seconds = Math.floor(now / 1_000);
   return (
     notBefore <= seconds + CLOCK_TOLERANCE_SECONDS &&
     expires > seconds - CLOCK_TOLERANCE_SECONDS &&
     rules.secrets.some((known) => known.equals(secret)) &&
-    !isRevoked(rules, verified)
+    !rules.revocations.cover({ subject: caller.subject, issued })
   );
 }
 
-async function claimsOf(
-  secrets: readonly KeyObject[],
-  token: string,
-  now: number,
-): Promise<{ readonly secret: KeyObject; readonly claims: JWTPayload }> {
+async function claimsOf(secrets: readonly KeyObject[], token: string, now: number) {
   let refusal: unknown;
   for (const secret of secrets) {
     try {

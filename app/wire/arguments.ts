@@ -8,7 +8,7 @@
  */
 import { invalidField } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import { jsonOf } from "../../engine/json.ts";
+import { isRecord, jsonOf } from "../../engine/json.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -108,8 +108,4 @@ function requireFit(name: string, field: unknown, value: unknown): void {
   if (!Array.isArray(value)) throw invalidField(name, "must be a list of texts");
   if (value.length > MOST_ITEMS) throw invalidField(name, "are too many; keep those that matter");
   for (const item of value) requireFit(name, items, item);
-}
-
-function isRecord(value: unknown): value is Arguments {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -53,9 +53,11 @@ function cursorOf({ own }: Place, next: Answer, from: number): string {
   return OURS + Buffer.from(JSON.stringify([own ?? null, markOf(next), from])).toString("base64url");
 }
 
+type SizeOf = (answer: Answer) => number;
+
 interface Division {
   readonly place: Place;
-  readonly sizeOf: (answer: Answer) => number;
+  readonly sizeOf: SizeOf;
   /** Whether the caller can ask for the rest. */
   readonly continues: boolean;
 }
@@ -71,45 +73,41 @@ export function fitting(whole: Answer, pages: PackPages, { place, sizeOf, contin
     const answer = items === undefined ? shown[0] : { ...frame, [items]: shown };
     return { ...answer, ...defined({ next_cursor: next }) };
   };
-  const empty = sizeOf(of([]));
-  const page = { of, text, room: ROOM - empty, costOf: (item: Answer) => sizeOf(of([item])) - empty };
-  return continues ? pageFrom(place, list, page, whole.next_cursor) : allInShort(list, page);
+  const room = ROOM - sizeOf(of([]));
+  const costOf = (item: Answer) => sizeOf(of([item])) - (ROOM - room);
+  if (continues) return pageFrom(place, list, { of, text, room, costOf, ownNext: whole.next_cursor });
+  const share = room / list.length;
+  const shown = list.map((item) => cutTo(item, text, 0, (one) => costOf(one) <= share));
+  const total = () => shown.reduce((sum, item) => sum + costOf(item), 0);
+  while (shown.length > 1 && total() > room) shown.pop();
+  return { ...of(shown), ...(shown.length < list.length && { incomplete: true }) };
 }
 
 interface Page {
   readonly of: (shown: readonly Answer[], next?: unknown) => Answer;
   readonly text: string;
   readonly room: number;
-  readonly costOf: (item: Answer) => number;
+  readonly costOf: SizeOf;
+  readonly ownNext: unknown;
 }
 
-function pageFrom(place: Place, list: readonly Answer[], page: Page, ownNext: unknown): Answer {
-  const { of, text, costOf } = page;
+function pageFrom(place: Place, list: readonly Answer[], { of, text, room, costOf, ownNext }: Page): Answer {
   const found = list.findIndex((item) => markOf(item) === place.mark);
   const shown: Answer[] = [];
-  let room = page.room;
+  let left = room;
   for (const [index, item] of list.entries()) {
     if (index < found) continue;
     const from = index === found ? place.from : 0;
     const rest = cutTo(item, text, from, () => true);
-    room -= costOf(rest);
-    if (room < 0 && shown.length > 0) return of(shown, cursorOf(place, item, 0));
-    if (room < 0) {
-      const cut = cutTo(item, text, from, (one) => costOf(one) <= page.room);
+    left -= costOf(rest);
+    if (left < 0 && shown.length > 0) return of(shown, cursorOf(place, item, 0));
+    if (left < 0) {
+      const cut = cutTo(item, text, from, (one) => costOf(one) <= room);
       return of([cut], cursorOf(place, item, Object(cut.part).to ?? 0));
     }
     shown.push(rest);
   }
   return of(shown, ownNext);
-}
-
-/** Each text gets an equal share. */
-function allInShort(list: readonly Answer[], { of, text, room, costOf }: Page): Answer {
-  const share = room / list.length;
-  const shown = list.map((item) => cutTo(item, text, 0, (one) => costOf(one) <= share));
-  const total = () => shown.reduce((sum, item) => sum + costOf(item), 0);
-  while (shown.length > 1 && total() > room) shown.pop();
-  return { ...of(shown), ...(shown.length < list.length && { incomplete: true }) };
 }
 
 function markOf({ key, docid, number, updated_at, fingerprint, metadata }: Answer): string {
@@ -119,12 +117,10 @@ function markOf({ key, docid, number, updated_at, fingerprint, metadata }: Answe
 }
 
 function withFewNames(answer: Answer): Answer {
-  const isNames = (value: unknown): value is readonly string[] =>
-    Array.isArray(value) && value.every((one) => typeof one === "string");
-  const fields = Object.entries(answer).map(([name, value]) => [
-    name,
-    isNames(value) ? value.slice(0, MOST_NAMED) : value,
-  ]);
+  const fields = Object.entries(answer).map(([name, value]) => {
+    const isNames = Array.isArray(value) && value.every((one) => typeof one === "string");
+    return [name, isNames ? value.slice(0, MOST_NAMED) : value];
+  });
   return Object.fromEntries(fields);
 }
 
@@ -149,18 +145,14 @@ function cutTo(item: Answer, text: string, from: number, fits: (item: Answer) =>
 }
 
 /** A summary without the later half of its longest list, as often as needed; `note` says so. */
-export function shortened(summary: Answer, sizeOf: Division["sizeOf"]): Answer {
+export function shortened(summary: Answer, sizeOf: SizeOf): Answer {
   if (sizeOf(summary) <= ROOM) return summary;
-  const [longest] = Object.keys(summary).sort(
-    (a, b) => bytesOf(listIn(summary, b)) - bytesOf(listIn(summary, a)),
+  const lists = Object.entries(summary).flatMap(([name, list]) =>
+    Array.isArray(list) && list.length > 0 ? [{ name, list }] : [],
   );
-  const list = listIn(summary, longest);
-  if (longest === undefined || list.length === 0) return summary;
-  const half = { ...summary, [longest]: list.slice(0, Math.floor(list.length / 2)) };
-  return shortened({ ...half, note: "There is more than one answer can hold." }, sizeOf);
-}
-
-function listIn(summary: Answer, name: string | undefined): readonly unknown[] {
-  const value = name === undefined ? undefined : summary[name];
-  return Array.isArray(value) ? value : [];
+  const [longest] = lists.sort((a, b) => bytesOf(b.list) - bytesOf(a.list));
+  if (longest === undefined) return summary;
+  const half = longest.list.slice(0, Math.floor(longest.list.length / 2));
+  const note = "There is more than one answer can hold.";
+  return shortened({ ...summary, [longest.name]: half, note }, sizeOf);
 }

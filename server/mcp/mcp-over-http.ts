@@ -69,12 +69,7 @@ function answer(sessions: McpSessions, request: Request, context: MountedRequest
   return Promise.resolve(refusal(400, REFUSED, `There is no Mcp-Session-Id. ${BEGIN}`));
 }
 
-async function inSession(
-  sessions: McpSessions,
-  request: Request,
-  context: MountedRequest,
-  id: string,
-): Promise<Response> {
+async function inSession(sessions: McpSessions, request: Request, context: MountedRequest, id: string) {
   if (!sessions.isOpen(id, context)) return refusal(404, SESSION_NOT_FOUND, NOT_FOUND);
   const session = await sessions.find(id, context);
   if (session === undefined) return refusal(429, REFUSED, TOO_MANY);

@@ -13,9 +13,8 @@ import {
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
-  type ProgressNotification,
+  type ProgressToken,
   ReadResourceRequestSchema,
-  type ReadResourceResult,
   type ServerNotification,
   type ServerRequest,
   SubscribeRequestSchema,
@@ -117,11 +116,7 @@ function serveResources(server: Server, service: McpService, caller: Caller): vo
 }
 
 /** Always reads this server's caller (helmdeck's own server read `unknown` for everybody). */
-async function readResource(
-  { serverContext }: McpService,
-  { subject }: Caller,
-  uri: string,
-): Promise<ReadResourceResult> {
+async function readResource({ serverContext }: McpService, { subject }: Caller, uri: string) {
   const resource = resourceAt(uri);
   if (resource !== undefined) {
     const resultOf = (summary: Answer) => ({
@@ -173,20 +168,15 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
   }
 }
 
-type Send = (notification: ProgressNotification) => Promise<void>;
-
 /**
  * Progress notifications for a request that asked for them.
  *
  * Does nothing without a token. The protocol requires increasing numbers, so a step without progress is not sent.
  */
-function progressSender(
-  progressToken: string | number | undefined,
-  send: Send,
-): (done: number, message?: string) => void {
+function progressSender(progressToken: ProgressToken | undefined, send: Extra["sendNotification"]) {
   if (progressToken === undefined) return () => {};
   let furthest = -1;
-  return (done, message) => {
+  return (done: number, message?: string) => {
     const progress = Math.min(done, 1);
     if (!(progress > furthest)) return;
     furthest = progress;

@@ -16,7 +16,6 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type JSONRPCMessage,
   LATEST_PROTOCOL_VERSION,
-  type ResourceUpdatedNotification,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { BoundedMap } from "../../engine/bounded-map.ts";
@@ -58,7 +57,7 @@ export class McpSession {
   readonly outstanding: PendingRequests;
   readonly missed: MissedUpdates;
   readonly server: Server;
-  lastSeenAt: number;
+  lastSeenAt = 0;
   /** A request arrived after the one that opened it. */
   isUsed = false;
   /** Responses that are still being written, mainly event streams. */
@@ -66,14 +65,9 @@ export class McpSession {
   /** Resolves when requests can come. */
   ready: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    service: McpService,
-    caller: Caller,
-    { id, now }: { readonly id: string; readonly now: number },
-  ) {
+  constructor(service: McpService, caller: Caller, id: string) {
     this.id = id;
     this.caller = caller;
-    this.lastSeenAt = now;
     this.transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => this.id });
     this.outstanding = new PendingRequests(this.transport, (id) => {
       // No more messages come for it, so its stream would stay open as long as the client does. Other requests may share the stream.
@@ -144,7 +138,8 @@ export class McpSessions {
 
   #add(id: string, { caller, onFailure }: Asking): McpSession | undefined {
     if (!this.#makeRoomFor(caller)) return undefined;
-    const session = new McpSession({ ...this.#service, onFailure }, caller, { id, now: this.#now() });
+    const session = new McpSession({ ...this.#service, onFailure }, caller, id);
+    session.lastSeenAt = this.#now();
     this.#sessions.set(id, session);
     // Set before `connect`, which preserves it: a DELETE closes the transport.
     session.transport.onclose = () => this.#sessions.delete(id);
@@ -190,10 +185,9 @@ function newId({ caller, secrets: [newest = NO_SECRET] }: Asking): string {
 
 function isSignedFor(id: string, caller: Caller, secrets: readonly KeyObject[]): boolean {
   const [name = "", signature = ""] = id.split(".");
-  const expected = (secrets.length === 0 ? [NO_SECRET] : secrets).map((key) =>
-    signatureOf(name, caller, key),
-  );
-  return expected.some((one) => hash("sha256", one) === hash("sha256", signature));
+  const isOf = (key: KeyObject) =>
+    hash("sha256", signatureOf(name, caller, key)) === hash("sha256", signature);
+  return (secrets.length === 0 ? [NO_SECRET] : secrets).some(isOf);
 }
 
 /** Its beginning is in no token, so no token's signature is one of an id. */
@@ -227,8 +221,8 @@ export class MissedUpdates {
   constructor(transport: Transport) {
     this.#send = transport.send.bind(transport);
     transport.send = async (message, options) => {
-      const update = this.#isStreaming ? undefined : updateIn(message);
-      if (update === undefined) await this.#send(message, options);
+      const { data: update } = ResourceUpdatedNotificationSchema.safeParse(message);
+      if (this.#isStreaming || update === undefined) await this.#send(message, options);
       else this.#missed.set(update.params.uri, message);
     };
   }
@@ -243,8 +237,4 @@ export class MissedUpdates {
   streamClosed(): void {
     this.#isStreaming = false;
   }
-}
-
-function updateIn(message: JSONRPCMessage): ResourceUpdatedNotification | undefined {
-  return ResourceUpdatedNotificationSchema.safeParse(message).data;
 }

@@ -5,11 +5,12 @@ import { MEMORY_TOOLS } from "../../app/memory.ts";
 import { coerced, type JsonSchema } from "../../app/wire/arguments.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
+import { isRecord } from "../../engine/json.ts";
 import type { PackEffects, PackEngine, PackInfo, PackRun } from "../../packs/engine/pack-contract.ts";
 import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
 import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire.ts";
 import { type Answer, bytesOf, fitting, placeOf } from "./answer-pages.ts";
-import { asTextAndData, isRecord, resultOfRun, textOf } from "./results.ts";
+import { asTextAndData, resultOfRun, textOf } from "./results.ts";
 import { listedInput, listedOutput, type McpTool, type ToolCall, toolNameOf } from "./tool-registry.ts";
 
 const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
@@ -23,38 +24,31 @@ const NAMES = MEMORY_TOOLS.map((name) => `helmdeck.memory_${name}`);
  * In the order in which clients show them.
  */
 export function memoryTools(packs: PackEngine): readonly McpTool[] {
-  const tools = packTools(packs, (run) => asTextAlone(resultOfRun(run)));
+  const tools = packTools(packs, (run) => {
+    const { structuredContent, ...result } = resultOfRun(run);
+    return structuredContent === undefined ? result : { ...result, content: [textOf(structuredContent)] };
+  });
   return NAMES.flatMap((name) => tools.filter(({ dottedName }) => dottedName === name)).map(brief);
 }
 
-function brief(tool: McpTool): McpTool {
-  return { ...tool, definition: briefDefinition(tool.definition) };
-}
-
 /** Without examples, and with the hints by which clients ask a person, where they differ from the protocol's defaults. */
-function briefDefinition({ outputSchema: _, inputSchema, annotations = {}, ...definition }: Tool): Tool {
+function brief(tool: McpTool): McpTool {
+  const { outputSchema: _, inputSchema, annotations = {}, ...definition } = tool.definition;
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
-  return {
+  const fields = Object.entries(inputSchema.properties ?? {}).map(([name, field]) => {
+    const { examples: _, minLength: __, ...facets } = { examples: undefined, minLength: undefined, ...field };
+    return [name, facets];
+  });
+  const briefly: Tool = {
     ...definition,
-    inputSchema: { ...inputSchema, properties: briefFields(inputSchema.properties) },
+    inputSchema: { ...inputSchema, properties: Object.fromEntries(fields) },
     annotations: {
       ...(readOnlyHint === true && { readOnlyHint }),
       ...(readOnlyHint !== true && destructiveHint === false && { destructiveHint }),
       ...(openWorldHint === false && { openWorldHint }),
     },
   };
-}
-
-function briefFields(properties: Tool["inputSchema"]["properties"] = {}) {
-  const brief = Object.entries(properties).map(([name, field]) => {
-    const { examples: _, minLength: __, ...facets } = { examples: undefined, minLength: undefined, ...field };
-    return [name, facets];
-  });
-  return Object.fromEntries(brief);
-}
-
-function asTextAlone({ structuredContent, ...result }: CallToolResult): CallToolResult {
-  return structuredContent === undefined ? result : { ...result, content: [textOf(structuredContent)] };
+  return { ...tool, definition: briefly };
 }
 
 type Present = (run: PackRun) => CallToolResult;
@@ -107,7 +101,12 @@ function definitionOf(pack: PackInfo): Tool {
 }
 
 function inputSchemaOf(pack: PackInfo): Tool["inputSchema"] {
-  const schema = requireObjectSchema(pack.name, pack.inputSchema);
+  if (!isObjectSchema(pack.inputSchema))
+    throw new HelmdeckError(
+      "invalid_input",
+      `The pack "${pack.name}" cannot be an MCP tool: its input must be an object with named fields.`,
+    );
+  const schema = asObjectSchema(listedInput(pack.inputSchema));
   if (pack.pages === undefined || !continues(pack) || hasOwnCursor(pack)) return schema;
   return { ...schema, properties: { ...schema.properties, cursor: CURSOR } };
 }
@@ -116,17 +115,11 @@ function inputSchemaOf(pack: PackInfo): Tool["inputSchema"] {
 function outputSchemaOf({ outputSchema, pages }: PackInfo): Tool["inputSchema"] {
   const schema = asObjectSchema(listedOutput(outputSchema));
   if (pages === undefined) return schema;
-  const { items: name } = pages;
-  const withFields = (one: object, fields: object) => ({
-    ...one,
-    properties: { ...Object(one).properties, ...fields },
-  });
-  const list = Object(Object(schema.properties)[name ?? ""]);
-  const shown =
-    name === undefined
-      ? { part: PART }
-      : { [name]: { ...list, items: withFields(list.items, { part: PART }) } };
-  return { ...schema, ...withFields(schema, { ...shown, ...MORE }) };
+  const { items: name = "" } = pages;
+  const list = Object(Object(schema.properties)[name]);
+  const items = { ...list.items, properties: { ...list.items?.properties, part: PART } };
+  const shown = pages.items === undefined ? { part: PART } : { [name]: { ...list, items } };
+  return { ...schema, properties: { ...schema.properties, ...shown, ...MORE } };
 }
 
 const CURSOR = { type: "string", description: "The last next_cursor." };
@@ -143,14 +136,6 @@ function annotationsFor(effects: PackEffects = {}): ToolAnnotations {
     idempotentHint: idempotent,
     openWorldHint: openWorld,
   };
-}
-
-function requireObjectSchema(name: string, schema: JsonSchema): Tool["inputSchema"] {
-  if (isObjectSchema(schema)) return asObjectSchema(listedInput(schema));
-  throw new HelmdeckError(
-    "invalid_input",
-    `The pack "${name}" cannot be an MCP tool: its input must be an object with named fields.`,
-  );
 }
 
 function isObjectSchema({ type, anyOf, oneOf, allOf }: JsonSchema): boolean {
@@ -176,14 +161,10 @@ export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]
 }
 
 /** A cancelled call cancels the run and waits until it is recorded. */
-async function runPipeline(
-  runner: PipelineRunner,
-  pipeline: string,
-  call: ToolCall,
-): Promise<CallToolResult> {
-  const { caller, input, signal, onProgress } = call;
+async function runPipeline(runner: PipelineRunner, pipeline: string, call: ToolCall) {
+  const { caller, input, signal, onProgress, sessionId } = call;
   const { subject, authenticated } = caller;
-  if (call.sessionId !== undefined)
+  if (sessionId !== undefined)
     throw new HelmdeckError("invalid_input", "A pipeline has no session to go on in.");
   const request = { pipeline, inputs: input, caller: subject, authenticated, onProgress };
   const { runId } = await runner.start(request);
@@ -219,12 +200,9 @@ const OUTPUT_SCHEMA = asObjectSchema(listedOutput(z.toJSONSchema(pipelineRunRepl
 
 function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["inputSchema"] {
   const named = Object.entries(inputs);
-  const properties = named.map(([name, { description, default: fallback }]) => [
-    name,
-    {
-      ...defined({ description, default: fallback }),
-    },
-  ]);
+  const properties = named.map(([name, { description, default: fallback }]) => {
+    return [name, defined({ description, default: fallback })];
+  });
   return {
     type: "object",
     properties: Object.fromEntries(properties),

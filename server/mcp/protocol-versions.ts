@@ -23,14 +23,12 @@ export function refusedVersion(message: unknown, header?: string | null): JSONRP
   if (isInitializeRequest(message)) return undefined;
   const asked = isJSONRPCRequest(message) ? message : undefined;
   const version = asked?.params?._meta?.[VERSION] ?? header ?? undefined;
-  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.some((spoken) => spoken === version))
-    return undefined;
-  const requested = harmlessLine(String(version).slice(0, SHOWN_CHARACTERS));
-  const data = { supported: SUPPORTED_PROTOCOL_VERSIONS, requested };
-  const error = {
-    code: UNSUPPORTED_PROTOCOL_VERSION,
-    message: `Unsupported protocol version. ${BEGIN}`,
-    data,
+  const supported: readonly unknown[] = SUPPORTED_PROTOCOL_VERSIONS;
+  if (version === undefined || supported.includes(version)) return undefined;
+  const data = { supported, requested: harmlessLine(String(version).slice(0, SHOWN_CHARACTERS)) };
+  const said = { message: `Unsupported protocol version. ${BEGIN}`, data };
+  return {
+    ...{ jsonrpc: "2.0", error: { code: UNSUPPORTED_PROTOCOL_VERSION, ...said } },
+    ...(asked && { id: asked.id }),
   };
-  return { jsonrpc: "2.0", error, ...(asked && { id: asked.id }) };
 }

@@ -6,7 +6,7 @@ import { toWire } from "../../app/wire/codec.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { isSlug, PHASES, type RecallRequest, recallProject } from "../../seam/index.ts";
 import type { Answer } from "./answer-pages.ts";
-import { ARTIFACT_TEMPLATE, artifactIn, readArtifact } from "./results.ts";
+import { ARTIFACT_TEMPLATE, decoded, readArtifact } from "./results.ts";
 
 export interface McpResource {
   readonly definition: Resource & { readonly mimeType: "application/json" };
@@ -92,14 +92,6 @@ async function readHere(
   return { contents: [notes.length === 0 ? content : { ...content, _meta: { notes } }] };
 }
 
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined; // a broken escape names nothing
-  }
-}
-
 export interface McpResourceTemplate {
   readonly definition: ResourceTemplate;
   /** Undefined if the address does not match, or the caller has nothing there. */
@@ -110,10 +102,7 @@ export interface McpResourceTemplate {
 export const MCP_RESOURCE_TEMPLATES: readonly McpResourceTemplate[] = [
   {
     definition: ARTIFACT_TEMPLATE,
-    read: async ({ artifacts }, subject, uri) => {
-      const asked = artifactIn(uri);
-      return asked && readArtifact(artifacts, subject, asked);
-    },
+    read: async ({ artifacts }, subject, uri) => readArtifact(artifacts, subject, uri),
   },
   {
     definition: HERE_TEMPLATE,

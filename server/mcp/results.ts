@@ -9,6 +9,7 @@ import { remedyFor } from "../../app/health/remedies.ts";
 import { errorReply } from "../../app/wire/error-reply.ts";
 import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { isRecord } from "../../engine/json.ts";
 import type { ArtifactRef, ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
 import { packRunReply } from "../../packs/wire.ts";
 import { isShort } from "./answer-pages.ts";
@@ -52,11 +53,9 @@ function linkTo({ id, name, mediaType, sizeBytes }: ArtifactRef): ResourceLink {
   return { type: "resource_link", uri: artifactUri(id), name, mimeType: mediaType, size: sizeBytes };
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 const PREFIX = "helmdeck://artifacts/";
+/** A file, and the byte of it from which to read. */
+const ARTIFACT_URI = /^helmdeck:\/\/artifacts\/([^?]+)(?:\?from=(\d{1,12}))?$/;
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;
 
 export const ARTIFACT_TEMPLATE: ResourceTemplate = {
@@ -68,43 +67,36 @@ export const ARTIFACT_TEMPLATE: ResourceTemplate = {
     " from what _meta.next says.",
 };
 
+export function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined; // a broken escape names nothing
+  }
+}
+
 /** Files made by packs, as MCP resources: linked from a run's answer, and readable only by the caller of that run. */
 function artifactUri(id: string): string {
   return `${PREFIX}${encodeURIComponent(id)}`;
-}
-
-/** An artifact, and the byte of it from which to read. */
-interface AskedArtifact {
-  readonly id: string;
-  readonly from?: number;
-}
-
-/** Undefined for the URI of something else. */
-export function artifactIn(uri: string): AskedArtifact | undefined {
-  const [, id, from] =
-    /^([^?]*)(?:\?from=(\d{1,12}))?$/.exec(uri.startsWith(PREFIX) ? uri.slice(PREFIX.length) : "") ?? [];
-  if (!id) return undefined;
-  try {
-    return { id: decodeURIComponent(id), ...(from !== undefined && { from: Number(from) }) };
-  } catch {
-    return undefined; // malformed escape
-  }
 }
 
 /** Of a file in one answer: as text, each byte may become six in JSON. */
 const PART_BYTES = { text: 9_000, blob: 42_000 };
 
 /**
- * Undefined if it does not exist or belongs to another caller; the two cannot be told apart. Throws `too_large` for a file that no
- * answer can hold: half a file is only given to whom asks for parts.
+ * Undefined if it does not exist or belongs to another caller; the two cannot be told apart; and for the URI of something else. Throws
+ * `too_large` for a file that no answer can hold: half a file is only given to whom asks for parts.
  */
 export async function readArtifact(
   store: ArtifactStore,
   subject: string,
-  { id, from }: AskedArtifact,
+  uri: string,
 ): Promise<ReadResourceResult | undefined> {
-  const found = await store.get(subject, id);
-  if (found === undefined) return undefined;
+  const [, escaped, given] = ARTIFACT_URI.exec(uri) ?? [];
+  const id = escaped && decoded(escaped);
+  const from = given === undefined ? undefined : Number(given);
+  const found = id ? await store.get(subject, id) : undefined;
+  if (!id || found === undefined) return undefined;
   const { ref, content } = found;
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const isText = TEXT_TYPE.test(ref.mediaType);

@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonSchema } from "../../app/wire/arguments.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
+import { isRecord } from "../../engine/json.ts";
 import type { Caller } from "../caller.ts";
 
 export interface ToolCall {
@@ -113,11 +114,11 @@ function changed(given: JsonSchema, isOptional: boolean, change: Change): JsonSc
   const required = Array.isArray(schema.required) ? schema.required : [];
   const nested = (value: unknown, optional = false): unknown => {
     if (Array.isArray(value)) return value.map((one) => nested(one));
-    return isSchema(value) ? changed(value, optional, change) : value;
+    return isRecord(value) ? changed(value, optional, change) : value;
   };
   const members = Object.entries(schema).map(([keyword, value]) => {
     if (DATA.has(keyword)) return [keyword, value];
-    if (!NAMED_SCHEMAS.has(keyword) || !isSchema(value)) return [keyword, nested(value)];
+    if (!NAMED_SCHEMAS.has(keyword) || !isRecord(value)) return [keyword, nested(value)];
     const named = Object.entries(value).map(([name, member]) => {
       return [name, nested(member, keyword === "properties" && !required.includes(name))];
     });
@@ -136,14 +137,10 @@ function withOneType({ type, ...schema }: JsonSchema): JsonSchema {
 
 function withoutNull({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (Array.isArray(anyOf)) {
-    const others = anyOf.filter((one) => !(isSchema(one) && one.type === "null"));
+    const others = anyOf.filter((one) => !(isRecord(one) && one.type === "null"));
     const [only] = others;
-    return others.length === 1 && isSchema(only) ? { ...only, ...schema } : { ...schema, anyOf: others };
+    return others.length === 1 && isRecord(only) ? { ...only, ...schema } : { ...schema, anyOf: others };
   }
   const { type } = schema;
   return Array.isArray(type) ? { ...schema, type: type.filter((one) => one !== "null") } : schema;
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
