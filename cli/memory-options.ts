@@ -17,9 +17,9 @@ import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
-import { readGivenFile } from "../engine/given-file.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
+import { openClawConfig } from "./openclaw-here.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
 
@@ -124,12 +124,9 @@ type Section = Readonly<Record<string, unknown>>;
 async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings | undefined> {
   const { env, keyPath } = opening;
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
-  const read = await readGivenFile(path);
-  if ("isMissing" in read && read.isMissing) return undefined;
   try {
-    if (!("text" in read)) throw new TypeError(read.problem);
-    const { default: json5 } = await import("json5"); // few commands need it
-    return settingsIn(json5.parse(read.text), opening, path);
+    const config = await openClawConfig(path);
+    return config === undefined ? undefined : settingsIn(config, opening, path);
   } catch {
     return unusable(`OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`);
   }

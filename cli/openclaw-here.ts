@@ -11,17 +11,21 @@ export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Pr
   const stateDir = dirname(findStorage({ env, homeDir }).keyPath);
   const around = { stateDir, env, homeDir: env.HOME ?? homeDir };
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(stateDir, "openclaw.json");
-  const read = await readGivenFile(path);
   try {
-    if (!("text" in read)) throw new TypeError(read.problem);
-    const { default: json5 } = await import("json5"); // few commands need it
-    return openClawPlace(json5.parse(read.text), around);
+    return openClawPlace(await openClawConfig(path), around);
   } catch {
-    const usual = openClawPlace(undefined, around);
-    if ("isMissing" in read && read.isMissing) return usual;
     return {
-      ...usual,
+      ...openClawPlace(undefined, around),
       problem: { path, why: "is not readable, so workspaces that it names are unknown" },
     };
   }
+}
+
+/** Undefined if there is none. Throws if it cannot be read. */
+export async function openClawConfig(path: string): Promise<unknown> {
+  const read = await readGivenFile(path);
+  if ("isMissing" in read && read.isMissing) return undefined;
+  if (!("text" in read)) throw new TypeError(read.problem);
+  const { default: json5 } = await import("json5"); // few commands need it
+  return json5.parse(read.text);
 }

@@ -69,12 +69,11 @@ export class PathGuard {
 
   async #above(folder: string): Promise<Unguarded | undefined> {
     if (this.#sound.has(folder)) return undefined;
-    const problem = problemOf(folder, await stat(folder), true);
-    if (problem !== undefined) return problem;
     const above = dirname(folder);
-    const further = above === folder ? undefined : await this.#above(above);
-    if (further === undefined) this.#sound.add(folder);
-    return further;
+    let problem = problemOf(folder, await stat(folder), true);
+    if (above !== folder) problem ??= await this.#above(above);
+    if (problem === undefined) this.#sound.add(folder);
+    return problem;
   }
 }
 

@@ -21,21 +21,15 @@ export function dayOrTime(at: UnixMs): string {
 }
 
 const DAY_MS = 86_400_000;
-const FIRST_KNOWN = DAY_MS;
 
-/**
- * Unknown times: some sources give only the order of their entries. That order is stored as milliseconds of the first day of
- * 1970.
- *
- * Whether this is a real time rather than a position in an order.
- */
+/** A real time, rather than a position in an order: where a source gives no more, that is stored as milliseconds of the first day of 1970. */
 export function isKnownTime(at: number): boolean {
-  return at >= FIRST_KNOWN;
+  return at >= DAY_MS;
 }
 
 /** The stand-in time for a position in an order; 0 for the oldest entry. */
 export function placeholderTime(place: number): number {
-  return Math.min(Math.max(Math.trunc(place), 0), FIRST_KNOWN - 1);
+  return Math.min(Math.max(Math.trunc(place), 0), DAY_MS - 1);
 }
 
 export function isDay(at: UnixMs): boolean {

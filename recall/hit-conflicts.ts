@@ -37,12 +37,15 @@ export function withConflicts(
     [conflicts, sayings].some((those) => those.get(one.unit)?.some(({ unit }) => unit === other.unit));
   const ordered = [...shown];
   for (let place = 0; place < ordered.length; ) {
-    const heavier = ordered.findIndex((other, at) => {
-      const here = ordered[place];
-      return at > place && here !== undefined && isHeavier(other, here) && areOfOne(here, other);
-    });
-    if (heavier === -1) place += 1;
-    else exchange(ordered, place, heavier);
+    const here = ordered[place];
+    const heavier = ordered.findIndex(
+      (other, at) => at > place && here && isHeavier(other, here) && areOfOne(here, other),
+    );
+    const other = ordered[heavier];
+    if (here !== undefined && other !== undefined) {
+      ordered[place] = { ...other, score: here.score };
+      ordered[heavier] = { ...here, score: other.score };
+    } else place += 1;
   }
   const below: ScoredCandidate[] = [];
   for (const one of ordered) {
@@ -61,7 +64,7 @@ export function withConflicts(
     const others = (conflicts.get(one.unit) ?? []).filter(
       (other) => units.has(other.unit) || areUnlike(one, other),
     );
-    return { ...one, conflicts: others.toSorted(newestFirst) };
+    return { ...one, conflicts: others.toSorted((a, b) => b.document.updatedAt - a.document.updatedAt) };
   });
 }
 
@@ -71,21 +74,8 @@ interface Answering {
   readonly arePossible: boolean;
 }
 
-function exchange(ordered: ScoredCandidate[], place: number, heavier: number): void {
-  const [here, other] = [ordered[place], ordered[heavier]];
-  if (here === undefined || other === undefined) return;
-  ordered[place] = { ...other, score: here.score };
-  ordered[heavier] = { ...here, score: other.score };
-}
-
 /** By unit. */
-type Related = ReadonlyMap<number, readonly ScoredCandidate[]>;
-
-interface ReadFact {
-  readonly one: ScoredCandidate;
-  readonly weights: TermWeights;
-  readonly claim: () => Claim;
-}
+type Related = Map<number, readonly ScoredCandidate[]>;
 
 /** Those that contradict each other, those that seem to say the same, and the hidden ones to be shown beside one of these. */
 function relationsAmong(
@@ -93,12 +83,9 @@ function relationsAmong(
   { hidden, arePossible }: Pick<Answering, "hidden" | "arePossible">,
   index: LexicalIndex,
 ) {
-  const related = {
-    contradict: new Map<number, ScoredCandidate[]>(),
-    same: new Map<number, ScoredCandidate[]>(),
-  };
+  const related: Record<"contradict" | "same", Related> = { contradict: new Map(), same: new Map() };
   const stem = stemOnce();
-  const read = (ones: readonly ScoredCandidate[]): readonly ReadFact[] =>
+  const read = (ones: readonly ScoredCandidate[]) =>
     ones
       .filter((one) => isShortFact(one, index))
       .slice(0, WEIGHTS.conflicts.most)
@@ -117,22 +104,16 @@ function relationsAmong(
     const those = rivals.filter(({ one }) => isMissed(one, here.one));
     const others = facts.slice(place + 1).filter(({ one }) => areCompared(one, here.one));
     for (const there of [...others, ...those]) {
-      const relation = relationBetween(here, there);
-      if (relation === undefined) continue;
+      if (!shareWords(here.weights, there.weights)) continue;
+      const relation = relationOf(here.claim(), there.claim());
+      if (relation !== "contradict" && relation !== "same") continue;
       note(related[relation], here.one, there.one);
       note(related[relation], there.one, here.one);
       if (those.includes(there))
         beside.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
     }
   }
-  const { contradict: conflicts, same: sayings }: Record<"contradict" | "same", Related> = related;
-  return { conflicts, sayings, beside: [...beside.values()] };
-}
-
-function relationBetween(here: ReadFact, there: ReadFact): "contradict" | "same" | undefined {
-  if (!shareWords(here.weights, there.weights)) return undefined;
-  const relation = relationOf(here.claim(), there.claim());
-  return relation === "contradict" || relation === "same" ? relation : undefined;
+  return { conflicts: related.contradict, sayings: related.same, beside: [...beside.values()] };
 }
 
 /** Hits have many words in common. */
@@ -145,10 +126,8 @@ function stemOnce(): Stem {
   };
 }
 
-function note(related: Map<number, ScoredCandidate[]>, one: ScoredCandidate, other: ScoredCandidate): void {
-  const known = related.get(one.unit);
-  if (known === undefined) related.set(one.unit, [other]);
-  else known.push(other);
+function note(related: Related, one: ScoredCandidate, other: ScoredCandidate): void {
+  related.set(one.unit, [...(related.get(one.unit) ?? []), other]);
 }
 
 /** A long fact says many things. */
@@ -205,8 +184,4 @@ function areUnlike({ document: one }: ScoredCandidate, { document: other }: Scor
 
 function bestFirst(one: ScoredCandidate, other: ScoredCandidate): number {
   return other.score - one.score;
-}
-
-function newestFirst({ document: one }: ScoredCandidate, { document: other }: ScoredCandidate): number {
-  return other.updatedAt - one.updatedAt;
 }

@@ -27,7 +27,8 @@ export async function withDrafts<T>(
       return draft;
     });
   } finally {
-    for (const draft of drafts) await Promise.all(PARTS.map((part) => remove(`${draft}${part}`)));
+    for (const draft of drafts)
+      await Promise.all(PARTS.map((part) => rm(`${draft}${part}`, { force: true }).catch(() => undefined)));
   }
 }
 
@@ -47,8 +48,4 @@ async function removeAbandoned(path: string): Promise<void> {
   const names = await readdir(dirname(path)).catch(() => []);
   for (const name of names.filter((name) => DRAFT.exec(name)?.groups?.of === basename(path)))
     await removeOld(join(dirname(path), name), Date.now() - ABANDONED_AFTER_MS);
-}
-
-function remove(path: string): Promise<void> {
-  return rm(path, { force: true }).catch(() => undefined);
 }

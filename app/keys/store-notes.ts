@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { jsonOf } from "../../engine/json.ts";
-import { isFileError, syncFolder } from "../../engine/private-file.ts";
+import { isFileError, syncFolder, writeSynced } from "../../engine/private-file.ts";
 import type { MemoryReader } from "../../engine/store/memory-store.ts";
 
 const LARGEST_BYTES = 1024 * 1024;
@@ -207,13 +207,7 @@ async function write(keyFile: string, notes: StoreNotes): Promise<void> {
   const path = notesPathOf(keyFile);
   const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    const handle = await open(draft, "wx", 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(notes, undefined, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeSynced(draft, Buffer.from(`${JSON.stringify(notes, undefined, 2)}\n`));
     await rename(draft, path);
     await syncFolder(dirname(path));
   } finally {
