@@ -17,9 +17,9 @@ import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
+import { readGivenFile } from "../engine/given-file.ts";
 import { betterSqliteDriver } from "../engine/store/sqlite/better-sqlite-driver.ts";
 import type { OpenServerContextOptions } from "../packs/server-context.ts";
-import { openClawConfig } from "./openclaw-here.ts";
 
 type Asking = Pick<CommandContext, "shell" | "options">;
 
@@ -130,6 +130,15 @@ async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings 
   } catch {
     return unusable(`OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`);
   }
+}
+
+/** Undefined if there is none. Throws if it cannot be read. */
+export async function openClawConfig(path: string): Promise<unknown> {
+  const read = await readGivenFile(path);
+  if ("isMissing" in read && read.isMissing) return undefined;
+  if (!("text" in read)) throw new TypeError(read.problem);
+  const { default: json5 } = await import("json5"); // few commands need it
+  return json5.parse(read.text);
 }
 
 function settingsIn(

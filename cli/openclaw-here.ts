@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { findStorage } from "../app/storage-location.ts";
 import { type OpenClawPlace, openClawPlace } from "../app/traces/openclaw-place.ts";
 import type { CommandContext } from "../commands/command-line.ts";
-import { readGivenFile } from "../engine/given-file.ts";
+import { openClawConfig } from "./memory-options.ts";
 
 /** Never rejects. */
 export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Promise<OpenClawPlace> {
@@ -19,13 +19,4 @@ export async function openClawHere({ shell }: Pick<CommandContext, "shell">): Pr
       problem: { path, why: "is not readable, so workspaces that it names are unknown" },
     };
   }
-}
-
-/** Undefined if there is none. Throws if it cannot be read. */
-export async function openClawConfig(path: string): Promise<unknown> {
-  const read = await readGivenFile(path);
-  if ("isMissing" in read && read.isMissing) return undefined;
-  if (!("text" in read)) throw new TypeError(read.problem);
-  const { default: json5 } = await import("json5"); // few commands need it
-  return json5.parse(read.text);
 }
