@@ -2,7 +2,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PackAudit, ToolAudit } from "../../engine/audit/audit-rows.ts";
 import { auditRowOf, makeAuditHook } from "../../plugin/audit-hook.ts";
-import { configOf, GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
+import {
+  configOf,
+  GROUP_CONTEXT,
+  MAIN_CONTEXT,
+  policyFor,
+  recordingLogger,
+  sandboxing,
+} from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 const SERVERS = ["helmdeck"];
@@ -182,7 +189,7 @@ describe("the hook", () => {
   });
 
   test("writes nothing for an agent that is sandboxed by configuration, because the host does not report it here", async () => {
-    const { hook, rows } = hookOver({}, { agents: { defaults: { sandbox: { mode: "all" } } } });
+    const { hook, rows } = hookOver({}, sandboxing("all"));
     await hook(finished(), MAIN_CONTEXT);
     expect(rows).toEqual([]);
   });
@@ -304,7 +311,7 @@ describe("the hook", () => {
     );
 
     test("writes no row in a sandbox even if sandboxed runs are open", async () => {
-      const host = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
+      const host = sandboxing("all");
       const { hook, rows } = hookOver({ auditTools: "all", allow: ["sandboxed"] }, host);
       await hook(exec(), MAIN_CONTEXT);
       expect(rows).toEqual([]);

@@ -2,20 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CONTENT_MAX_CHARS, documentForHost, hitsForHost, SNIPPET_MAX_CHARS } from "../../plugin/boundary.ts";
 import type { SearchHit } from "../../plugin/openclaw-api.ts";
+import { HIT } from "./fake-memory.ts";
 
 const GOOD = {
-  kind: "fact",
-  docid: "user_facts/deploy",
-  path: "helmdeck/user_facts/deploy.md",
-  title: "deploy",
-  score: 0.91,
-  snippet: "always via Konflux",
-  startLine: 3,
-  endLine: 4,
-  category: "user_facts",
-  key: "deploy",
-  createdAt: Date.UTC(2026, 10, 3),
-  updatedAt: Date.UTC(2026, 10, 20),
+  ...{ ...HIT, score: 0.91, endLine: 4, createdAt: Date.UTC(2026, 10, 3), updatedAt: Date.UTC(2026, 10, 20) },
   writer: { surface: "openclaw", agent: "main", sessionKind: "direct" },
 };
 const FRAME =
@@ -225,11 +215,6 @@ describe("hits", () => {
   test("the same passage is shown once, beside other passages of its document", () => {
     const { hits } = hitsForHost([GOOD, GOOD, { ...GOOD, startLine: 9, endLine: 9 }], 10);
     expect(hits.map((hit) => hit.citation)).toEqual([`${GOOD.path}#L3-L4`, `${GOOD.path}#L9-L9`]);
-  });
-
-  test("at most the requested number of hits is returned, in the given order", () => {
-    const many = Array.from({ length: 30 }, (_, index) => ({ ...GOOD, path: `helmdeck/f/${index}.md` }));
-    expect(hitsForHost(many, 4).hits.map((hit) => hit.path)).toEqual(many.slice(0, 4).map((hit) => hit.path));
   });
 
   test.each([undefined, null, "results", 7, {}, { length: 3 }])(

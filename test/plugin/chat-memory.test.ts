@@ -1,16 +1,15 @@
 /** /remember, /undo, /forget, /pin, /unpin and /memories with a real memory, and who may use them. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
 import { keyForText } from "../../app/presenters/words.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { SlashContext } from "../../plugin/openclaw-api.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import type { ChatCommand } from "../../plugin/tool-names.ts";
-import { DAY_MS, inTurn, openTestMemory, TestClock } from "../app/fixtures/memories.ts";
-import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
+import { DAY_MS, inTurn, openTestMemory, TestClock, tempFolder } from "../app/fixtures/memories.ts";
+import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger, sandboxing } from "./fake-host.ts";
 import { accessTo, fakeMemory } from "./fake-memory.ts";
 
 /** Sends `/command args` and returns the answer. */
@@ -161,8 +160,7 @@ describe("/forget", () => {
 
   test("says in how many of OpenClaw's notes it still stands, or that it is too common to be looked for", async () => {
     const { memory } = await stocked();
-    const workspace = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
-    onTestFinished(() => rm(workspace, { recursive: true }));
+    const workspace = await tempFolder();
     await writeFile(join(workspace, "MEMORY.md"), "- The spare key of the cabin lies under a flowerpot\n");
     const type = chatOver(memory, {}, workspace);
     await type("remember", "cabin = The spare key of the cabin lies under a flowerpot.");
@@ -283,7 +281,7 @@ describe.each(["remember", "undo", "forget", "memories"] as const)("/%s", (comma
 
   test("is refused for a sandboxed agent", async () => {
     const memory = fakeMemory();
-    const config = { agents: { defaults: { sandbox: { mode: "all" as const } } } };
+    const config = sandboxing("all");
     const parts = { access: accessTo(memory), policy: policyFor({}, { config }), log: recordingLogger() };
     const context: object = { ...MAIN_CONTEXT, args: "deploy" };
     const reply = await makeSlashCommand(command, parts).handler(context as SlashContext); // as above

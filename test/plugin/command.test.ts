@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Memory, MemoryStatus } from "../../app/memory.ts";
+import type { Memory } from "../../app/memory.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { HELP } from "../../plugin/chat-memory.ts";
 import { parseChatRequest } from "../../plugin/chat-status.ts";
@@ -8,16 +8,7 @@ import { processReceipts } from "../../plugin/receipts.ts";
 import { makeSlashCommand } from "../../plugin/slash-command.ts";
 import type { RecallHit } from "../../recall/search-contract.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
-import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
-
-const READY: MemoryStatus = {
-  state: "ready",
-  databasePath: "/state/helmdeck-memory/memory.sqlite",
-  keySource: "/state/helmdeck-memory.key",
-  driver: "node:sqlite",
-  mode: "keyword",
-  subject: { name: "main", facts: 2, auditRows: 1 },
-};
+import { accessTo, fakeMemory, HIT, hanging, READY } from "./fake-memory.ts";
 
 function typing(
   args: string | undefined,
@@ -40,19 +31,8 @@ function typing(
 }
 
 const POSSIBLE: RecallHit = {
-  kind: "fact",
-  docid: "user_facts/home",
-  path: "helmdeck/user_facts/home.md",
-  title: "home",
-  score: 0.21,
-  possible: true,
-  snippet: "called Kolibri",
-  startLine: 3,
-  endLine: 3,
-  category: "user_facts",
-  key: "home",
-  createdAt: 1_000_000_000_000,
-  updatedAt: 1_000_000_000_000,
+  ...{ ...HIT, key: "home", docid: "user_facts/home", path: "helmdeck/user_facts/home.md", title: "home" },
+  ...{ score: 0.21, possible: true, snippet: "called Kolibri" },
 };
 
 describe("/helmdeck why", () => {
@@ -117,20 +97,7 @@ describe("the reply", () => {
   });
 
   test("lists hits, each with its kind and its escaped passage", async () => {
-    const hit: RecallHit = {
-      kind: "fact",
-      docid: "user_facts/deploy",
-      path: "helmdeck/user_facts/deploy.md",
-      title: "deploy",
-      score: 0.912,
-      snippet: "always\u001b[31m via\n\n\nKonflux",
-      startLine: 3,
-      endLine: 5,
-      category: "user_facts",
-      key: "deploy",
-      createdAt: 1_000_000_000_000,
-      updatedAt: 1_000_000_000_000,
-    };
+    const hit = { ...HIT, score: 0.912, snippet: "always\u001b[31m via\n\n\nKonflux", endLine: 5 };
     const memory = fakeMemory({
       search: async () => ({ results: [hit], mode: "keyword", reason: "still indexing" }),
     });
@@ -151,16 +118,9 @@ describe("the reply", () => {
 
   test("names the record of a run once", async () => {
     const key = "pack_history/slides.narrate/01794";
-    const hit: RecallHit = {
-      ...{
-        kind: "pack",
-        docid: `pack_history/${key}`,
-        path: `helmdeck/pack_history/${key}.md`,
-        title: "run",
-      },
-      ...{ score: 0.9, snippet: "Outcome: ok", startLine: 3, endLine: 3, category: "pack_history", key },
-      ...{ createdAt: 1_000_000_000_000, updatedAt: 1_000_000_000_000 },
-    };
+    const path = `helmdeck/pack_history/${key}.md`;
+    const of = { kind: "pack", category: "pack_history", key, docid: `pack_history/${key}`, path } as const;
+    const hit = { ...HIT, ...of, title: "run", snippet: "Outcome: ok" };
     const memory = fakeMemory({ search: async () => ({ results: [hit], mode: "keyword" }) });
     const { text } = await typing("search slides", memory);
     expect(text).toBe(`1. pack call "${key}", stored 2001-09-09\n   > Outcome: ok`);

@@ -177,18 +177,8 @@ describe("the configuration", () => {
   test("never throws", () => {
     const fields = fc.record(
       {
-        encryptionKey: fc.anything(),
-        databasePath: fc.anything(),
-        searchByDefault: fc.anything(),
-        promptHints: fc.anything(),
-        pages: fc.anything(),
-        embeddings: fc.anything(),
-        subjects: fc.anything(),
-        allow: fc.anything(),
-        auditServers: fc.anything(),
+        ...Object.fromEntries(Object.keys(parseConfig({})).map((field) => [field, fc.anything()])),
         auditTools: fc.constantFrom("all", "helmdeck", 7),
-        auditDeny: fc.anything(),
-        auditInputs: fc.anything(),
       },
       { requiredKeys: [] },
     );

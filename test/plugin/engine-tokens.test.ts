@@ -1,10 +1,10 @@
 /** One token for each agent, from a file or a reference, never from the configuration itself. */
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { makeTokenSource } from "../../plugin/engine-tokens.ts";
 import type { Secret } from "../../plugin/resolve-secret.ts";
+import { tempFolder } from "../app/fixtures/memories.ts";
 
 const REFERENCE = { source: "exec", provider: "vault", id: "helmdeck/main" };
 
@@ -13,12 +13,11 @@ let now: number;
 let secrets: Secret[];
 let asked: unknown[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "helmdeck-tokens-"));
+  folder = await tempFolder();
   now = 0;
   secrets = [];
   asked = [];
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function sourceOf(tokens: Readonly<Record<string, unknown>>) {
   const resolve = async (given: unknown): Promise<Secret> => {

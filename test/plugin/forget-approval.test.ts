@@ -2,12 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { FactView, Memory } from "../../app/memory.ts";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
-import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor } from "./fake-host.ts";
+import { ASKED, AT_A_SCREEN, GROUP_CONTEXT, MAIN_CONTEXT, policyFor, refused } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const TOOL = "helmdeck__memory_forget";
-/** OpenClaw's context for a turn that a person wrote in its Control UI. */
-const AT_A_SCREEN = { ...MAIN_CONTEXT, requester: { channel: "webchat", senderIsOwner: true } };
 
 /** A memory with this number of entries, which lists these facts. */
 function holding(deleted: number, ...facts: readonly Pick<FactView, "key" | "value">[]): Memory {
@@ -35,9 +33,6 @@ async function decide(params: unknown, call: Call = {}) {
   const hook = makeApprovalHook({ access: accessTo(memory), policy: policyFor(config), deadlineMs: 2_000 });
   return hook({ toolName: tool, params }, context);
 }
-
-const ASKED = { requireApproval: { severity: "critical", allowedDecisions: ["allow-once", "deny"] } };
-const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMatching(reason) });
 
 // verifies P-forget-asks
 describe("a person is asked", () => {

@@ -1,12 +1,12 @@
 /** A running helmdeck as the source: which token is sent to which address. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { type HelmdeckSourceConfig, parseConfig } from "../../plugin/config.ts";
 import { openHelmdeckSource } from "../../plugin/helmdeck-source.ts";
 import { helmdeckTokens } from "../../plugin/helmdeck-tokens.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
+import { tempFolder } from "../app/fixtures/memories.ts";
 
 const ADDRESS = "http://127.0.0.1:3000";
 const ASKED = { refused: false } as const;
@@ -14,10 +14,9 @@ const ASKED = { refused: false } as const;
 let folder: string;
 let entry: unknown;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "helmdeck-tokens-"));
+  folder = await tempFolder();
   entry = { url: `${ADDRESS}/api/v1/mcp/sse`, headers: { authorization: "Bearer entry.token.x" } };
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function sourceOf(given: object = {}): HelmdeckSourceConfig {
   const { source } = parseConfig({ source: { kind: "helmdeck", url: ADDRESS, ...given } });

@@ -5,7 +5,7 @@ import type { ClosedContext } from "../../plugin/config.ts";
 import type { HostApi, HostConfig } from "../../plugin/openclaw-api.ts";
 import { lendScheduler } from "../../plugin/scheduler.ts";
 import { recordReader, tellsOrigins } from "../../plugin/session-record.ts";
-import { policyFor, recordingLogger } from "./fake-host.ts";
+import { policyFor, recordingLogger, sandboxing, TRAP } from "./fake-host.ts";
 import { hanging } from "./fake-memory.ts";
 
 const GROUP = "agent:main:telegram:group:-100";
@@ -147,7 +147,7 @@ describe.each([
     const entries = { [child]: spawned(parent), [parent]: { sandbox: "required" } };
     expect(await verdictOn(child, entries)).toEqual(closed("sandboxed"));
     expect(await verdictOn(child, entries, { allow: ["sandboxed"] })).toEqual(quietly("sandboxed"));
-    const config: HostConfig = { agents: { defaults: { sandbox: { mode: "non-main" } } } };
+    const config = sandboxing("non-main");
     expect(await verdictOn(child, { [child]: spawned(DIRECT) }, { config })).toEqual(closed("sandboxed"));
     expect(await verdictOn(child, { [child]: spawned(MAIN) }, { config })).toEqual(OPEN);
   });
@@ -348,13 +348,5 @@ test("no chain that begins in a group gets access, however the records are linke
 test("the plugin detects whether a host has session records, even if its runtime throws", () => {
   expect(tellsOrigins(apiOver(() => undefined))).toBe(true);
   expect(tellsOrigins(apiOver(undefined))).toBe(false);
-  const trap = new Proxy(
-    {},
-    {
-      get: () => {
-        throw new Error("not in this mode");
-      },
-    },
-  );
-  expect(tellsOrigins({ runtime: trap } as never)).toBe(false);
+  expect(tellsOrigins({ runtime: TRAP } as never)).toBe(false);
 });

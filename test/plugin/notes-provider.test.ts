@@ -1,13 +1,12 @@
 /** The built-in model as OpenClaw's embedding provider. */
-import { mkdtemp, readFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { NOTES_PLUGIN_ID, NOTES_PROVIDER } from "../../plugin/notes/notes-names.ts";
 import { type EmbedsText, LIFT, makeNotesProvider, NOTES_MODEL } from "../../plugin/notes/notes-provider.ts";
 import { registerNotes } from "../../plugin/notes/register-notes.ts";
 import type { HostApi } from "../../plugin/openclaw-api.ts";
+import { tempFolder } from "../app/fixtures/memories.ts";
 
 type Adapter = Parameters<HostApi["registerEmbeddingProvider"]>[0];
 
@@ -156,7 +155,7 @@ function provided(model: EmbedsText) {
 }
 
 async function registered(host: object = {}) {
-  const stateFolder = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
+  const stateFolder = await tempFolder();
   const adapters: Adapter[] = [];
   const warnings: string[] = [];
   const api = {

@@ -2,13 +2,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { FactView, Finding, MemoryStatus } from "../../app/memory.ts";
+import type { FactView, Finding } from "../../app/memory.ts";
 import { makePagesHandler, type RequestScope } from "../../plugin/pages-handler.ts";
 import { PAGES_PATH } from "../../plugin/pages-tab.ts";
 import { type PagesParts, viewerOf } from "../../plugin/pages-viewer.ts";
 import { makeReceipts, noteTurn } from "../../plugin/receipts.ts";
 import { configOf } from "./fake-host.ts";
-import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+import { accessTo, fakeMemory, hanging, READY } from "./fake-memory.ts";
 
 const READ = ["operator.read"];
 const HOST_FINDING: Finding = { level: "ok", check: "OpenClaw version", message: "2026.9.6" };
@@ -22,14 +22,6 @@ const FACT: FactView = {
   updatedAt: 1,
   fingerprint: "0".repeat(32),
   path: "helmdeck/user_facts/kettle/descaled.md",
-};
-const READY: MemoryStatus = {
-  state: "ready",
-  databasePath: "/memory.sqlite",
-  keySource: "a file",
-  driver: "node:sqlite",
-  mode: "keyword",
-  subject: { name: "main", facts: 7, auditRows: 0 },
 };
 
 interface Given extends Partial<PagesParts> {
@@ -184,7 +176,7 @@ describe("a request", () => {
     const memory = fakeMemory({
       myMemory: async (scope) => ({ scope, fetchedAt: 0, categories: [] }),
       listFacts: async () => ({ facts: [FACT], unreadable: [] }),
-      status: async () => READY,
+      status: async () => ({ ...READY, subject: { name: "main", facts: 7, auditRows: 0 } }),
     });
     const handler = makePagesHandler(PAGES_PATH, partsOf({ access: accessTo(memory) }), () => scope);
     const server = createServer((request, response) => {

@@ -2,14 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { makeApprovalHook } from "../../plugin/approval-hook.ts";
 import { openTestMemory } from "../app/fixtures/memories.ts";
-import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor } from "./fake-host.ts";
+import { ASKED, AT_A_SCREEN, GROUP_CONTEXT, MAIN_CONTEXT, policyFor, refused } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 const TOOL = "helmdeck__memory_pin";
 const KEY = "allergies";
-const AT_A_SCREEN = { ...MAIN_CONTEXT, requester: { channel: "webchat", senderIsOwner: true } };
-const ASKED = { requireApproval: { severity: "critical", allowedDecisions: ["allow-once", "deny"] } };
-const refused = (reason: RegExp) => ({ block: true, blockReason: expect.stringMatching(reason) });
 
 interface Call {
   readonly tool?: string;

@@ -7,7 +7,7 @@ import { canSpeak } from "../../plugin/persons-turn.ts";
 import { makeRecallHook, noteContext } from "../../plugin/recall-hook.ts";
 import { makeReceipts, receiptsOf } from "../../plugin/receipts.ts";
 import { additionFrom, questionOf } from "../../plugin/unasked.ts";
-import { type FakeHost, policyFor, recordingLogger } from "./fake-host.ts";
+import { type FakeHost, policyFor, recordingLogger, sandboxing, TRAP } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
 // Loaded with the first message, and not within its deadline on a busy machine.
@@ -140,7 +140,7 @@ describe("recall unasked", () => {
 
   // verifies P-unasked-person
   test("adds nothing in a sandbox that the operator opened", async () => {
-    const host = { config: { agents: { defaults: { sandbox: { mode: "all" } } } } } as const;
+    const host = { config: sandboxing("all") };
     for (const config of [{}, { allow: ["sandboxed"] }]) {
       const { recall, memory } = rig({}, { config, host });
       expect(await recall(ASKS, contextOf())).toBeUndefined();
@@ -174,17 +174,9 @@ describe("recall unasked", () => {
       expect(log.lines.join()).not.toContain("SECRET-VALUE");
       expect(log.lines).toHaveLength(1);
     }
-    const throwing = new Proxy(
-      {},
-      {
-        get: () => {
-          throw new Error("no");
-        },
-      },
-    );
-    for (const event of [undefined, null, 7, {}, { prompt: 7 }, throwing])
+    for (const event of [undefined, null, 7, {}, { prompt: 7 }, TRAP])
       expect(await rig().recall(event, contextOf())).toBeUndefined();
-    for (const context of [undefined, null, 7, {}, throwing])
+    for (const context of [undefined, null, 7, {}, TRAP])
       expect(await rig().recall(ASKS, context)).toBeUndefined();
   });
 

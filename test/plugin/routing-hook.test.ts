@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { routeToolCall } from "../../plugin/routing-hook.ts";
+import { TRAP } from "./fake-host.ts";
 
 const ON = { searchByDefault: true };
 const OFF = { searchByDefault: false };
@@ -53,16 +54,8 @@ test("other tools are not changed", () => {
 });
 
 test("the hook never throws", () => {
-  const trap = new Proxy(
-    {},
-    {
-      get: () => {
-        throw new Error("trap");
-      },
-    },
-  );
-  expect(routeToolCall(trap, ON)).toBeUndefined();
-  expect(routeToolCall({ toolName: "memory_search", params: trap }, ON)).toBeUndefined();
+  expect(routeToolCall(TRAP, ON)).toBeUndefined();
+  expect(routeToolCall({ toolName: "memory_search", params: TRAP }, ON)).toBeUndefined();
   fc.assert(
     fc.property(fc.anything(), (event) => {
       expect(routeToolCall(event, ON)).toBeUndefined();

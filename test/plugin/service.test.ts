@@ -5,15 +5,7 @@ import { makeService, RECHECK_MS } from "../../plugin/memory-service.ts";
 import type { ServiceContext } from "../../plugin/openclaw-api.ts";
 import { scheduledJobs } from "../../plugin/scheduler.ts";
 import { recordingLogger } from "./fake-host.ts";
-import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
-
-const READY: MemoryStatus = {
-  state: "ready",
-  databasePath: "/s/m.sqlite",
-  keySource: "/s/k",
-  driver: "node:sqlite",
-  mode: "keyword",
-};
+import { accessTo, fakeMemory, hanging, READY } from "./fake-memory.ts";
 
 function serviceOver(memory: Memory | Error, subjects: readonly string[] = ["main"]) {
   const log = recordingLogger();

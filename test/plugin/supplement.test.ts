@@ -4,34 +4,15 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { makeSupplement } from "../../plugin/supplement.ts";
 import type { RecallAnswer, RecallHit } from "../../recall/search-contract.ts";
 import { MAIN, policyFor, recordingLogger } from "./fake-host.ts";
-import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
+import { accessTo, fakeMemory, HIT, hanging } from "./fake-memory.ts";
 
 const DEADLINE_MS = 40;
 const PATH = "helmdeck/user_facts/deploy.md";
-const HIT: RecallHit = {
-  kind: "fact",
-  docid: "user_facts/deploy",
-  path: PATH,
-  title: "deploy",
-  score: 0.9,
-  snippet: "always via Konflux",
-  startLine: 3,
-  endLine: 3,
-  category: "user_facts",
-  key: "deploy",
-  createdAt: 1_000_000_000_000,
-  updatedAt: 1_000_000_000_000,
-};
 const ANSWER: RecallAnswer = { results: [HIT], mode: "keyword" };
+const NOTHING: RecallAnswer = { results: [], mode: "keyword" };
 const SLICE = {
-  path: PATH,
-  title: "deploy",
-  content: "always via Konflux",
-  fromLine: 1,
-  lineCount: 1,
-  totalLines: 1,
-  truncated: false,
-  entry: HIT,
+  ...{ path: PATH, title: "deploy", content: "always via Konflux", entry: HIT },
+  ...{ fromLine: 1, lineCount: 1, totalLines: 1, truncated: false },
 };
 
 function supplementOver(memory: Memory | Error, config: unknown = {}, more: { renewOnUse?: boolean } = {}) {
@@ -46,8 +27,9 @@ function supplementOver(memory: Memory | Error, config: unknown = {}, more: { re
   return { supplement, log };
 }
 
+const GROUP = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
 const REFUSED = [
-  ["a group", { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" }],
+  ["a group", GROUP],
   ["a hook", { agentId: "main", agentSessionKey: "agent:main:hook:1" }],
   ["a sandboxed run", { ...MAIN, sandboxed: true }],
   ["another agent's session", { agentId: "other", agentSessionKey: "agent:main:main" }],
@@ -88,20 +70,14 @@ describe("search", () => {
   });
 
   test("reports that an index is still being built if nothing was found in it", async () => {
-    const answer: RecallAnswer = {
-      results: [],
-      mode: "keyword",
-      reason: "Still indexing.",
-      incomplete: true,
-    };
+    const answer = { ...NOTHING, reason: "Still indexing.", incomplete: true as const };
     const memory = fakeMemory({ search: async () => answer });
     const { supplement } = supplementOver(memory);
     await expect(supplement.search({ ...MAIN, query: "deploy" })).rejects.toThrow(
       "helmdeck memory is still being indexed; try again in a moment",
     );
     const opened = supplementOver(memory, { allow: ["groups"] }).supplement;
-    const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
-    expect(await opened.search({ ...group, query: "deploy" })).toEqual([]);
+    expect(await opened.search({ ...GROUP, query: "deploy" })).toEqual([]);
   });
 
   test.each([
@@ -121,7 +97,7 @@ describe("search", () => {
     const results = Array.from({ length: 9 }, (_, index) => ({ ...HIT, path: `helmdeck/f/${index}.md` }));
     const memory = fakeMemory({ search: async () => ({ results, mode: "keyword" }) });
     const hits = await supplementOver(memory).supplement.search({ ...MAIN, query: "x", maxResults: 4 });
-    expect(hits).toHaveLength(4);
+    expect(hits.map(({ path }) => path)).toEqual(results.slice(0, 4).map(({ path }) => path));
   });
 
   test.each(REFUSED)("%s gets nothing, without a request to memory", async (_, caller) => {
@@ -142,7 +118,7 @@ describe("search", () => {
   });
 
   test("an empty memory is not an error", async () => {
-    const memory = fakeMemory({ search: async () => ({ results: [], mode: "keyword" }) });
+    const memory = fakeMemory({ search: async () => NOTHING });
     expect(await supplementOver(memory).supplement.search({ ...MAIN, query: "x" })).toEqual([]);
   });
 
@@ -194,7 +170,6 @@ describe("search", () => {
 
 describe("get", () => {
   test("renews a fact by reading if the operator enabled it, and not in shared contexts", async () => {
-    const group = { agentId: "main", agentSessionKey: "agent:main:telegram:group:-1" };
     const asked = async (caller: object, more?: { renewOnUse: boolean }) => {
       const memory = fakeMemory({ readDocument: async () => SLICE });
       await supplementOver(memory, { allow: ["groups"] }, more).supplement.get({ ...caller, lookup: PATH });
@@ -203,7 +178,7 @@ describe("get", () => {
     expect(await asked(MAIN, { renewOnUse: true })).toEqual([{ path: PATH, renewOnUse: true }]);
     expect(await asked(MAIN)).toEqual([{ path: PATH }]);
     expect(await asked(MAIN, { renewOnUse: false })).toEqual([{ path: PATH }]);
-    expect(await asked(group, { renewOnUse: true })).toEqual([{ path: PATH }]);
+    expect(await asked(GROUP, { renewOnUse: true })).toEqual([{ path: PATH }]);
   });
 
   test("reads a document of the caller's own memory", async () => {

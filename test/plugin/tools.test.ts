@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { FactView, Forgotten, Memory, MemoryTool, StoredFact } from "../../app/memory.ts";
 import { operationOf } from "../../app/operations/index.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { AGENT_TOOLS, makeForgetTool, makeHistoryTool, makeStoreTool } from "../../plugin/agent-tools.ts";
 import type { ToolContext } from "../../plugin/openclaw-api.ts";
-import { openTestMemory } from "../app/fixtures/memories.ts";
+import { openTestMemory, tempFolder } from "../app/fixtures/memories.ts";
 import { GROUP_CONTEXT, MAIN_CONTEXT, policyFor, recordingLogger } from "./fake-host.ts";
 import { accessTo, fakeMemory, hanging } from "./fake-memory.ts";
 
@@ -385,8 +384,7 @@ describe("forget and the agent's notes", () => {
   }
 
   async function forgetting(context: ToolContext, { config = {}, value = VALUE, text }: Given = {}) {
-    const folder = await mkdtemp(join(tmpdir(), "helmdeck-notes-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await tempFolder();
     await mkdir(join(folder, "memory"));
     await writeFile(join(folder, "MEMORY.md"), `- ${VALUE}\n`);
     await writeFile(join(folder, "memory", "2026-11-20.md"), `${VALUE}.\n`);

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { knownAgents, liveConfig } from "../../plugin/access-policy.ts";
 import { isQuiet } from "../../plugin/identity.ts";
 import type { HostConfig } from "../../plugin/openclaw-api.ts";
-import { MAIN, policyFor } from "./fake-host.ts";
+import { MAIN, policyFor, sandboxing, TRAP } from "./fake-host.ts";
 
+const OPEN = { ok: true, subject: "main", agentId: "main", sessionKind: expect.any(String) };
 const CALLER = { agentId: "main", agentSessionKey: "agent:main:main" };
 
 describe("known agents", () => {
@@ -43,13 +44,13 @@ describe("if the host does not report whether a run is sandboxed", () => {
       "sandbox off for this agent",
       { agents: { defaults: { sandbox: { mode: "all" } }, entries: { main: { sandbox: { mode: "off" } } } } },
     ],
-    ["everything but the main session", { agents: { defaults: { sandbox: { mode: "non-main" } } } }],
+    ["everything but the main session", sandboxing("non-main")],
   ])("%s leaves the main session open", async (_, host) => {
     expect(await verdictUnder(host)).toMatchObject({ ok: true });
   });
 
   test("sandboxing of all sessions closes all", async () => {
-    expect(await verdictUnder({ agents: { defaults: { sandbox: { mode: "all" } } } })).toEqual(CLOSED);
+    expect(await verdictUnder(sandboxing("all"))).toEqual(CLOSED);
   });
 
   test("sandboxing of this agent closes it, whatever the case of its name", async () => {
@@ -59,8 +60,7 @@ describe("if the host does not report whether a run is sandboxed", () => {
   });
 
   test("sandboxing of every session but the main one closes a sub-agent", async () => {
-    const host: HostConfig = { agents: { defaults: { sandbox: { mode: "non-main" } } } };
-    expect(await verdictUnder(host, "agent:main:subagent:1")).toEqual(CLOSED);
+    expect(await verdictUnder(sandboxing("non-main"), "agent:main:subagent:1")).toEqual(CLOSED);
   });
 
   test("the host's last report about the session overrides the configuration", async () => {
@@ -87,15 +87,7 @@ test("the host's configuration is read each time, and the one at registration is
   const newer = { session: { mainKey: "new" } };
   const runtime = { config: { current: () => newer } };
   expect(liveConfig({ config: older, runtime } as never)()).toBe(newer);
-  const trap = new Proxy(
-    {},
-    {
-      get: () => {
-        throw new Error("not in this mode");
-      },
-    },
-  );
-  expect(liveConfig({ config: older, runtime: trap } as never)()).toBe(older);
+  expect(liveConfig({ config: older, runtime: TRAP } as never)()).toBe(older);
 });
 
 test.each([
@@ -104,13 +96,7 @@ test.each([
 ])("%s searches before a turn without a request, and gets only sure hits", async (agentSessionKey) => {
   for (const policy of [policyFor(), policyFor({ allow: ["groups", "hooks", "sandboxed"] })]) {
     const verdict = await policy.verdict({ agentId: "main", agentSessionKey, sandboxed: false });
-    expect(verdict).toEqual({
-      ok: true,
-      subject: "main",
-      agentId: "main",
-      sessionKind: expect.any(String),
-      unasked: true,
-    });
+    expect(verdict).toEqual({ ...OPEN, unasked: true });
     expect(verdict.ok && isQuiet(verdict)).toBe(true);
   }
 });
@@ -135,12 +121,7 @@ describe("contexts that the operator opened", () => {
     "%s is the agent's own, and also gets possible hits, whatever is open",
     async (sessionKey) => {
       const verdict = await from(sessionKey);
-      expect(verdict).toEqual({
-        ok: true,
-        subject: "main",
-        agentId: "main",
-        sessionKind: expect.any(String),
-      });
+      expect(verdict).toEqual(OPEN);
       expect(verdict.ok && isQuiet(verdict)).toBe(false);
     },
   );
