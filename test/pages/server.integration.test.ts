@@ -15,17 +15,7 @@ const DAY_SECONDS = 86_400;
 /** A page of a large memory takes a fifth of this. Only a defect takes as long. */
 const PAGE_WITHIN_MS = 2_500;
 
-const SECTIONS = [
-  "/",
-  "/facts",
-  "/timeline",
-  "/ending",
-  "/tidy",
-  "/growth",
-  "/health",
-  "/remember",
-  "/forget",
-];
+const SECTIONS = "/ /facts /timeline /ending /tidy /growth /health /remember /forget".split(" ");
 const OF_FACT = ["/fact", "/edit", "/renew", "/supersede", "/undo", "/forget"];
 
 let served: ContextServer;
@@ -73,6 +63,18 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
   const heading = (page: Page) => page.getByRole("heading", { level: 1 });
   const link = (page: Page, name: string | RegExp) => page.getByRole("link", { name }).first();
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+  /** Presses each button, until a page says what was done. */
+  const press = async (page: Page, ...names: readonly string[]) => {
+    for (const name of names) await button(page, name).click();
+    await page.getByRole("status").first().waitFor();
+  };
+  const pressForget = async (page: Page) => {
+    await page
+      .getByRole("main")
+      .getByRole("button", { name: /^Forget/ })
+      .click();
+    await page.getByRole("status").first().waitFor();
+  };
   const factOf = (subject: string, key: string) => served.serverContext.memory.getFact(subject, { key });
 
   describe("for a person", () => {
@@ -90,28 +92,22 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       await page.getByLabel("Value").fill("We deploy through Konflux");
       await button(page, "Preview").click();
       expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy by hand, on Fridays");
-      await button(page, "Save").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Save");
       expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy through Konflux");
       expect(await page.getByText("We deploy by hand, on Fridays").count()).toBeGreaterThan(0);
 
       await link(page, "Undo").click();
-      await button(page, "Undo").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Undo");
       expect((await factOf("kim", "deploy/preference"))?.value).toBe("We deploy by hand, on Fridays");
 
       await link(page, "Renew").click();
-      await button(page, "Preview").click();
-      await button(page, "Renew").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Preview", "Renew");
       expect((await factOf("kim", "deploy/preference"))?.expiresAt).toBe(NOW + 90 * DAY_SECONDS * 1_000);
 
       await link(page, "Supersede").click();
       await page.getByLabel("Key").fill("deploy/with");
       await page.getByLabel("Value").fill("Argo CD deploys");
-      await button(page, "Preview").click();
-      await button(page, "Store and retire the old one").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Preview", "Store and retire the old one");
       expect([
         await factOf("kim", "deploy/preference"),
         (await factOf("kim", "deploy/with"))?.writer,
@@ -119,11 +115,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
 
       await link(page, "Forget").click();
       expect(await factOf("kim", "deploy/with")).toBeDefined();
-      await page
-        .getByRole("main")
-        .getByRole("button", { name: /^Forget/ })
-        .click();
-      await page.getByRole("status").first().waitFor();
+      await pressForget(page);
       expect(await factOf("kim", "deploy/with")).toBeUndefined();
       expect(await factOf("kim", "editor")).toBeDefined();
     });
@@ -152,8 +144,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       await page.getByText("Merged.").waitFor();
       expect(await facts()).toHaveLength(before.length - 3);
       await link(page, "Undo the merge").click();
-      await button(page, "Undo").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Undo");
       expect(await facts()).toEqual(before);
 
       await go(page, "/tidy");
@@ -169,11 +160,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       expect([await found(), await facts()]).toEqual([foundBefore, before]);
 
       await allergy.getByRole("link", { name: /^Forget health\/allergy/ }).click();
-      await page
-        .getByRole("main")
-        .getByRole("button", { name: /^Forget/ })
-        .click();
-      await page.getByRole("status").first().waitFor();
+      await pressForget(page);
       const gone = before.find(({ key }) => key === "health/allergy");
       expect(await factOf("kai", "health/allergy")).toBeUndefined();
       await memory.storeFact("kai", { key: "health/allergy", value: gone?.value ?? "" });
@@ -214,9 +201,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       const page = await signedIn("noa");
       await go(page, "/remember");
       await page.getByLabel("Value").fill("Reviews want two approvals\nand a green run");
-      await button(page, "Preview").click();
-      await button(page, "Remember").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Preview", "Remember");
       const { facts } = await served.serverContext.memory.listFacts("noa", {});
       expect(facts.map(({ value }) => value)).toEqual(["Reviews want two approvals\nand a green run"]);
     });
@@ -346,9 +331,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
       await go(page, `/edit?${new URLSearchParams({ key: fact?.key ?? "" })}`);
       const lines = `${"ü ".repeat(21_700)}\n${"\n".repeat(300)}end`;
       await page.getByLabel("Value").fill(lines);
-      await button(page, "Preview").click();
-      await button(page, "Save").click();
-      await page.getByRole("status").first().waitFor();
+      await press(page, "Preview", "Save");
       expect((await factOf("quin", fact?.key ?? ""))?.value).toBe(lines.trim());
     });
 

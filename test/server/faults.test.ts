@@ -155,13 +155,9 @@ describe("fault 14: memory that does not open", () => {
       for (const ask of [
         () => anyone.post(STORE, { key: "k", value: "v" }),
         () => anyone.post(FORGET, { scope: "key:k" }),
-        () => anyone.get("/api/v1/memory"),
-        () => anyone.get("/api/v1/memory/facts"),
-        () => anyone.get("/api/v1/memory/facts/k"),
-        () => anyone.get("/api/v1/memory/corpus"),
-        () => anyone.get("/api/v1/memory/corpus?query=k"),
-        () => anyone.get("/api/v1/memory/defaults"),
-        () => anyone.get("/api/v1/memory/callers"),
+        ...["", "/facts", "/facts/k", "/corpus", "/corpus?query=k", "/defaults", "/callers"].map(
+          (path) => () => anyone.get(`/api/v1/memory${path}`),
+        ),
       ]) {
         const { status, body } = await ask();
         expect([status, body.error]).toEqual([503, "memory_unavailable"]);

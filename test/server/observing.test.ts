@@ -100,28 +100,19 @@ describe("a request's line", () => {
 });
 
 describe("Retry-After", () => {
-  const reason = (code: ErrorCode) =>
-    new HelmdeckError("memory_unavailable", "Not now.", { details: { reason: code } });
+  const failed = (code: ErrorCode, details = {}) => new HelmdeckError(code, "Not now.", { details });
 
   it.each<[string, HelmdeckError, string | null]>([
-    ["a database that is locked", new HelmdeckError("store_locked", "Not now."), "2"],
-    ["a database that does not answer", reason("store_unavailable"), "2"],
-    ["too many requests at once", new HelmdeckError("rate_limited", "Not now."), "2"],
-    [
-      "too many requests in a minute",
-      new HelmdeckError("rate_limited", "Not now.", { details: { retryAfterSeconds: 41.2 } }),
-      "42",
-    ],
-    [
-      "a write that may have been kept",
-      new HelmdeckError("store_unavailable", "Not now.", { details: { outcome: "unknown" } }),
-      null,
-    ],
-    ["a wrong key", reason("key_wrong"), null],
-    ["a standby that refuses writes", new HelmdeckError("store_readonly", "Not now."), null],
-    ["a newer database", new HelmdeckError("store_newer", "Not now."), null],
-    ["a full disk", new HelmdeckError("store_full", "Not now."), null],
-    ["a refused input", new HelmdeckError("invalid_input", "Not now."), null],
+    ["a database that is locked", failed("store_locked"), "2"],
+    ["a database that does not answer", failed("memory_unavailable", { reason: "store_unavailable" }), "2"],
+    ["too many requests at once", failed("rate_limited"), "2"],
+    ["too many requests in a minute", failed("rate_limited", { retryAfterSeconds: 41.2 }), "42"],
+    ["a write that may have been kept", failed("store_unavailable", { outcome: "unknown" }), null],
+    ["a wrong key", failed("memory_unavailable", { reason: "key_wrong" }), null],
+    ["a standby that refuses writes", failed("store_readonly"), null],
+    ["a newer database", failed("store_newer"), null],
+    ["a full disk", failed("store_full"), null],
+    ["a refused input", failed("invalid_input"), null],
   ])("is sent where trying again helps: %s", async (_what, error, expected) => {
     const { anyone } = await open(failing(error));
     expect((await anyone.get(FACTS)).headers.get("retry-after")).toBe(expected);

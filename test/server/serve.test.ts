@@ -35,12 +35,15 @@ interface Served {
   readonly ended: Promise<unknown[]>;
 }
 
+function start(args: readonly string[], env: Record<string, string> = { HELMDECK_MEMORY_KEY: KEY }) {
+  const child = home.start(["serve", "--port", "0", ...args], { env });
+  running.add(child);
+  return child;
+}
+
 /** Resolves when the process reports that it serves. */
 async function serve(args: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
-  const child = home.start(["serve", "--port", "0", "--json", ...args], {
-    env: { HELMDECK_MEMORY_KEY: KEY, ...env },
-  });
-  running.add(child);
+  const child = start(["--json", ...args], { HELMDECK_MEMORY_KEY: KEY, ...env });
   const log = text(child.stderr);
   const ended = once(child, "close");
   const [line] = await Promise.race([
@@ -69,9 +72,7 @@ async function atHost(url: string, host: string): Promise<{ readonly status: num
 
 describe("serve", () => {
   it("prints one line with its address, its memory and its callers", async () => {
-    const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
-    running.add(child);
-    const [line] = await once(createInterface(child.stdout), "line");
+    const [line] = await once(createInterface(start([]).stdout), "line");
     expect(line).toMatch(
       /^helmdeck-memory serves http:\/\/127\.0\.0\.1:\d+ · memory on, database \S+memory\.sqlite, key from /,
     );
@@ -119,8 +120,7 @@ describe("serve", () => {
   });
 
   it("without a key and without data keeps memory in the process only, and warns", async () => {
-    const child = home.start(["serve", "--port", "0", "--json"]);
-    running.add(child);
+    const child = start(["--json"], {});
     const log = text(child.stderr);
     const [line] = await once(createInterface(child.stdout), "line");
     const summary = JSON.parse(line);
@@ -161,10 +161,8 @@ describe("serve", () => {
 
 describe("the pages of serve", () => {
   it("are at the address in the second line, and show whose memory it is", async () => {
-    const child = home.start(["serve", "--port", "0"], { env: { HELMDECK_MEMORY_KEY: KEY } });
-    running.add(child);
     // An iterator keeps lines that arrive at the same time.
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const lines = createInterface(start([]).stdout)[Symbol.asyncIterator]();
     const { value: served } = await lines.next();
     const { value: pages = "" } = await lines.next();
     const [, url = ""] =

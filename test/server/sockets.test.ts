@@ -83,56 +83,31 @@ describe("a client that is slow or broken", () => {
     expect(served.defects).toEqual([]);
   });
 
+  const HOST = "HTTP/1.1\r\nHost: localhost\r\n";
+  const CLOSE = "Connection: close\r\n";
+  const long = "x".repeat(20_000);
   it.each([
     ["invalid HTTP", "hello\r\n\r\n", 400, "invalid_input"],
-    [
-      "headers beyond the limit",
-      `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
-      431,
-      "too_large",
-    ],
-    [
-      "an address beyond the limit",
-      `GET /${"x".repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
-      431,
-      "too_large",
-    ],
-    ["no host", "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_input"],
-    [
-      "too many headers",
-      `GET /healthz HTTP/1.1\r\nHost: localhost\r\n${"X: 1\r\n".repeat(300)}\r\n`,
-      431,
-      "too_large",
-    ],
+    ["headers beyond the limit", `GET / ${HOST}X: ${long}\r\n\r\n`, 431, "too_large"],
+    ["an address beyond the limit", `GET /${long} ${HOST}\r\n`, 431, "too_large"],
+    ["no host", `GET /healthz HTTP/1.1\r\n${CLOSE}\r\n`, 400, "invalid_input"],
+    ["too many headers", `GET /healthz ${HOST}${"X: 1\r\n".repeat(300)}\r\n`, 431, "too_large"],
     [
       "an unknown expectation, and a body without a type",
-      "POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: wonders\r\nContent-Length: 1\r\nConnection: close\r\n\r\n{",
-      415,
-      "unsupported_media_type",
+      `POST /x ${HOST}Expect: wonders\r\nContent-Length: 1\r\n${CLOSE}\r\n{`,
+      ...([415, "unsupported_media_type"] as const),
     ],
-    [
-      "two lengths",
-      "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-      400,
-      "invalid_input",
-    ],
+    ["two lengths", `POST /x ${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 400, "invalid_input"],
     [
       "a length and chunks",
-      "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-      400,
-      "invalid_input",
+      `POST /x ${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ...([400, "invalid_input"] as const),
     ],
-    [
-      "an invalid host",
-      "GET /healthz HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n",
-      400,
-      "invalid_input",
-    ],
+    ["an invalid host", `GET /healthz HTTP/1.1\r\nHost: a b\r\n${CLOSE}\r\n`, 400, "invalid_input"],
     [
       "another host in its address than in its header",
-      "GET http://localhost/healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
-      403,
-      "forbidden",
+      `GET http://localhost/healthz HTTP/1.1\r\nHost: evil.example\r\n${CLOSE}\r\n`,
+      ...([403, "forbidden"] as const),
     ],
   ])("that sends %s is refused", async (_what, request, status, error) => {
     const answer = await conversation(request);

@@ -61,14 +61,9 @@ describe.each(KINDS)("the embedder of kind %s", (kind) => {
     expect(rig.standIn.requests).toEqual([]);
   });
 
-  it("sends nomic's prefixes, which Ollama does not add by itself", async () => {
-    const embedder = rig.embedder(kind);
-    await embedder.embedDocuments(["a fact"]);
-    await embedder.embedQuery("a question");
-    expect(inputsOf(rig)).toEqual([["search_document: a fact"], ["search_query: a question"]]);
-  });
-
   it.each([
+    // Ollama does not add them by itself.
+    ["nomic-embed-text", "search_query: a question", "search_document: a fact"],
     ["all-minilm", "a question", "a fact"],
     ["mxbai-embed-large", "Represent this sentence for searching relevant passages: a question", "a fact"],
   ])("sends the prefixes of %s's model card", async (model, query, document) => {

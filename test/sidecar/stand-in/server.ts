@@ -1,9 +1,9 @@
 /** The stand-in as a server: its routes, its models, and the requests it received. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { line, sendError, sendJson, sendOpenAiError } from "./answers.ts";
 import { distorted, type Fault, failWhole } from "./faults.ts";
-import { type Latency, OneAtATime } from "./latency.ts";
 import { tokensOf, vectorOf } from "./meaning.ts";
 import {
   detailsOf,
@@ -248,6 +248,27 @@ export class StandInOllama {
     if (model === undefined) throw new Error(`The stand-in knows no model ${name}.`);
     this.#models.set(name, model);
     if (this.#modelsFile) writeFileSync(this.#modelsFile, JSON.stringify([...this.#models.keys()]));
+  }
+}
+
+/** The milliseconds for a request with this number of texts. */
+type Latency = (texts: number) => number;
+
+class OneAtATime {
+  latency: Latency | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves after the requests before it and its own latency. If the client disconnects, the request takes no time. */
+  turn(texts: number, response: ServerResponse): Promise<void> {
+    const { latency } = this;
+    if (latency === undefined) return Promise.resolve();
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const mine = this.#last.then(async () => {
+      await pause(latency(texts), undefined, { signal: gone.signal }).catch(() => {});
+    });
+    this.#last = mine;
+    return mine;
   }
 }
 
