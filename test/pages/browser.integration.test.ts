@@ -1,8 +1,6 @@
 /** The tests' browser itself: it detects errors in a page. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useBrowser, whyNoBrowser } from "./browser.ts";
+import { startSite, useBrowser, whyNoBrowser } from "./browser.ts";
 
 const PAGES: Readonly<Record<string, string>> = {
   "/fine": "<!doctype html><title>Fine</title><h1>Fine</h1>",
@@ -12,24 +10,20 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(whyNoBrowser)("the browser of the tests", () => {
-  let server: Server;
-  let origin = "";
+  let site: Awaited<ReturnType<typeof startSite>>;
   beforeAll(async () => {
-    server = createServer(({ url = "" }, response) => {
+    site = await startSite(({ url = "" }, response) => {
       const policy = url === "/script" ? "script-src 'none'" : "default-src * 'unsafe-inline'";
       response.setHeader("content-security-policy", policy).setHeader("content-type", "text/html");
       response.end(PAGES[url] ?? "");
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    // A server that listens on a port has an address of this form.
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
   });
-  afterAll(() => void server.close());
-  const browser = useBrowser({ origins: () => [origin] });
+  afterAll(() => site.close());
+  const browser = useBrowser({ origins: () => [site.origin] });
 
   async function opened(path: string) {
     const page = await (await browser.newContext()).newPage();
-    await page.goto(`${origin}${path}`);
+    await page.goto(`${site.origin}${path}`);
     return page;
   }
 

@@ -4,7 +4,10 @@
  * It can only reach loopback. A test fails if one of its pages reported an error (an uncaught exception, a line on the console, a violation
  * of its content security policy) or sent a request to anything but the server under test, unless the test expected it.
  */
+import { once } from "node:events";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -27,6 +30,14 @@ const FETCHED = /^(https?|wss?):/;
 
 /** The reason why there is no browser for tests, or undefined: `describe.skipIf(whyNoBrowser)`. */
 export const whyNoBrowser = whyWithout(PROGRAM, "--version");
+
+/** A site of a test, on loopback. */
+export async function startSite(answer: RequestListener) {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return { origin: `http://127.0.0.1:${port}`, close: () => void server.close() };
+}
 
 export interface BrowserOptions {
   /** Origins of the servers under test, such as `http://127.0.0.1:18789`, read at each request. */
@@ -51,7 +62,10 @@ export function useBrowser({ origins, ignored = [] }: BrowserOptions): TestBrows
 
   beforeAll(async () => {
     folder = await mkdtemp(join(await realpath(tmpdir()), "helmdeck-browser-"));
-    browser = await startChromium(folder);
+    browser = await chromium.launch({
+      ...{ executablePath: PROGRAM, args: FLAGS },
+      env: { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", HOME: folder, TMPDIR: folder },
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -78,14 +92,6 @@ export function useBrowser({ origins, ignored = [] }: BrowserOptions): TestBrows
   };
 }
 
-function startChromium(folder: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath: PROGRAM,
-    args: FLAGS,
-    env: { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", HOME: folder, TMPDIR: folder },
-  });
-}
-
 function watch(
   context: BrowserContext,
   origins: BrowserOptions["origins"],
@@ -93,7 +99,7 @@ function watch(
 ): void {
   const isRepeated = repetitions();
   const look = (url: string): void => {
-    if (FETCHED.test(url) && !origins().includes(httpOriginOf(url)))
+    if (FETCHED.test(url) && !origins().includes(new URL(url.replace(/^ws/, "http")).origin))
       onTrouble(`request to somewhere else: ${url}`);
   };
   context.on("request", (request) => look(request.url()));
@@ -114,8 +120,4 @@ function repetitions(): (message: ConsoleMessage) => boolean {
     seen.add(which);
     return isKnown;
   };
-}
-
-function httpOriginOf(url: string): string {
-  return new URL(url.replace(/^ws/, "http")).origin;
 }

@@ -1,12 +1,10 @@
 /** The tab "Agent memory" under attack: by stored text, by unauthorized requests, and by other sites in the operator's browser. */
 import { access } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
-import { useBrowser, whyNoBrowser } from "./browser.ts";
+import { startSite, useBrowser, whyNoBrowser } from "./browser.ts";
 import {
   GATEWAY_WITHIN_MS,
   HOSTS_OWN_TROUBLES,
@@ -227,9 +225,9 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory under attack", { timeout: GA
 
 /** A page on this machine, on another port and under another name. It tries everything that a page can. */
 function useOtherSite() {
-  let server: Server;
+  let site: Awaited<ReturnType<typeof startSite>>;
   beforeAll(async () => {
-    server = createServer(({ url = "" }, response) => {
+    site = await startSite(({ url = "" }, response) => {
       const target = JSON.stringify(decodeURIComponent(url.slice(2))).replaceAll("<", "\\u003c");
       response.setHeader("content-type", "text/html").end(`<!doctype html><body><script>
         const target = ${target};
@@ -244,16 +242,10 @@ function useOtherSite() {
           ask("cors"), ask("no-cors"),
         ]).then((answers) => { document.title = answers.some((a) => typeof a === "string" && a !== "") ? "read" : "tried"; });
       </script>`);
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
+    });
   });
-  afterAll(() => void server?.close());
-  return {
-    origins: () => {
-      const { port } = server.address() as AddressInfo; // it listens on a port, so it is neither a pipe nor null
-      return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
-    },
-  };
+  afterAll(() => site?.close());
+  return { origins: () => [site.origin, site.origin.replace("127.0.0.1", "localhost")] };
 }
 
 /** The part of an address after the pages' own address. */

@@ -102,31 +102,23 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     await main().getByText(OLD_VALUE).waitFor();
   });
 
-  it("shows the agent's tool calls by day", async () => {
-    await goTo("Timeline");
-    await main().getByText("sketch.md").first().waitFor();
-    expect(await textOf()).toMatch(/write/);
-  });
-
-  it("shows what expires soon, and how to renew it", async () => {
-    await goTo("Expiring soon");
-    await main().getByText("parcel").first().waitFor();
-    expect(await textOf()).toContain("openclaw helmdeck renew parcel --agent main");
-  });
-
-  it("shows the growth of memory", async () => {
-    await goTo("Growth");
-    await heading("Growth");
-    expect(await textOf()).toMatch(/2\s+facts/);
-  });
-
-  it("shows the health of memory, and OpenClaw's settings for it", async () => {
-    await goTo("Health");
-    await heading("Health");
-    const text = await textOf();
-    expect(text).toMatch(/key/i);
-    expect(text).toContain("OpenClaw version");
-    expect(text).toContain("direct chats");
+  it.each([
+    ["the agent's tool calls by day", "Timeline", [/write/, /sketch\.md/]],
+    [
+      "what expires soon, and how to renew it",
+      "Expiring soon",
+      [/openclaw helmdeck renew parcel --agent main/],
+    ],
+    ["the growth of memory", "Growth", [/2\s+facts/]],
+    [
+      "the health of memory, and OpenClaw's settings for it",
+      "Health",
+      [/key/i, /OpenClaw version/, /direct chats/],
+    ],
+  ])("shows %s", async (_, section, texts) => {
+    await goTo(section);
+    await heading(section);
+    for (const text of texts) expect(await textOf()).toMatch(text);
   });
 
   it("shows the memory of the chosen agent, and names that agent in each command", async () => {

@@ -1,5 +1,4 @@
 /** Pages over a real memory, as a surface would serve them, with a fixed clock. */
-import type { OpenMemory } from "../../app/compose.ts";
 import { makePages } from "../../pages/pages.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { openTestMemory, TestClock } from "../app/fixtures/memories.ts";
@@ -14,12 +13,7 @@ export const FORMS = {
   signOutPath: "/sign-out",
 } as const;
 
-export interface Rig {
-  readonly memory: OpenMemory;
-  readonly clock: TestClock;
-  get(path: string): Promise<Answered>;
-  post(path: string, fields?: Readonly<Record<string, string>>): Promise<Answered>;
-}
+export type Rig = Awaited<ReturnType<typeof openRig>>;
 
 export interface Answered {
   readonly status: number;
@@ -31,7 +25,7 @@ export interface Answered {
 /** `doctor: "none"` is for a server that somebody else operates. */
 type Given = Partial<Omit<Viewer, "doctor">> & { readonly doctor?: Viewer["doctor"] | "none" };
 
-export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): Promise<Rig> {
+export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE) {
   const clock = new TestClock();
   const memory = await openTestMemory({ now: clock.now });
   const shown: Viewer = {
@@ -56,8 +50,9 @@ export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE): P
   return {
     memory,
     clock,
-    get: (path) => ask(path),
-    post: (path, fields = {}) => ask(path, { method: "POST", body: new URLSearchParams(fields) }),
+    get: (path: string) => ask(path),
+    post: (path: string, fields: Readonly<Record<string, string>> = {}) =>
+      ask(path, { method: "POST", body: new URLSearchParams(fields) }),
   };
 }
 

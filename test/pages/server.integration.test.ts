@@ -1,6 +1,5 @@
 /** The pages of `serve` with a real Chromium, a real server and real sockets. */
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,7 +8,7 @@ import { ContextServer, NOW, SECRET, tokenFor } from "../server/fixtures/context
 import { growMemory } from "../transfer/grown-memory.ts";
 import { importLines } from "../transfer/import-lines.ts";
 import { graveFaults } from "./axe.ts";
-import { useBrowser, whyNoBrowser } from "./browser.ts";
+import { startSite, useBrowser, whyNoBrowser } from "./browser.ts";
 
 const DAY_SECONDS = 86_400;
 /** A page of a large memory takes a fifth of this. Only a defect takes as long. */
@@ -20,12 +19,11 @@ const OF_FACT = ["/fact", "/edit", "/renew", "/supersede", "/undo", "/forget"];
 
 let served: ContextServer;
 let listening: Listening;
-let other: Server;
+let other: Awaited<ReturnType<typeof startSite>>;
 
 describe.skipIf(whyNoBrowser)("the served pages", () => {
-  let otherOrigin = "";
   const browser = useBrowser({
-    origins: () => [listening.url, otherOrigin],
+    origins: () => [listening.url, other.origin],
     // The server answers with status 401 if nobody is signed in.
     ignored: [/^console: .*status of 401/],
   });
@@ -33,9 +31,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
   beforeAll(async () => {
     served = await ContextServer.open({ secret: SECRET, pages: {}, requestsPerMinute: 0 });
     listening = await served.server.listen({ port: 0 });
-    other = createServer(answerAsAttacker).listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    otherOrigin = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // a server that listens on a port has this form
+    other = await startSite(answerAsAttacker);
   });
   afterAll(async () => {
     other?.close();
@@ -403,13 +399,13 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     ]) {
       browser.expectTrouble(trouble);
     }
-    await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+    await page.goto(`${other.origin}/?${new URLSearchParams({ target: listening.url })}`);
     await page.getByText("done").waitFor();
     const seen = await page.locator("#seen").innerText();
     expect(JSON.parse(seen)).toEqual({ read: "refused", opaque: "refused", framed: "refused" });
     const fact = () => factOf("tam", "canary/read");
     for (const form of ["sign-out", "forget"]) {
-      await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+      await page.goto(`${other.origin}/?${new URLSearchParams({ target: listening.url })}`);
       browser.expectTrouble(/status of 403/);
       await page.locator(`#${form}`).click();
       await page.getByText("does not come from these pages").waitFor();
@@ -418,7 +414,7 @@ describe.skipIf(whyNoBrowser)("the served pages", () => {
     await go(page, "/");
     await button(page, "Sign out").waitFor();
     // A link on that page can be followed, like a link on any page.
-    await page.goto(`${otherOrigin}/?${new URLSearchParams({ target: listening.url })}`);
+    await page.goto(`${other.origin}/?${new URLSearchParams({ target: listening.url })}`);
     await page.locator("#link").click();
     await page.getByText("Agent memory").first().waitFor();
   });

@@ -37,14 +37,8 @@ beforeAll(async () => {
   project = join(home, "project");
   await mkdir(project);
   await mkdir(join(home, "tmp"));
-  const clients = await npm([
-    "install",
-    "--prefix",
-    join(home, "clients"),
-    "--no-audit",
-    "--no-fund",
-    ...CLIENTS,
-  ]);
+  const install = `npm install --prefix ${join(home, "clients")} --no-audit --no-fund ${CLIENTS.join(" ")}`;
+  const clients = await sh(install, { cwd: home, online: true });
   expect(clients.said).toMatch(/added \d+ packages/);
   const command = await sh(await runBlock("install-the-command.md", "install from a clone"), {
     cwd: ROOT,
@@ -53,10 +47,6 @@ beforeAll(async () => {
   expect(command, command.said).toMatchObject({ code: 0 });
 }, TIMEOUT_MS);
 afterAll(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
-
-function npm(args: readonly string[]): Promise<Ran> {
-  return sh(`npm ${args.join(" ")}`, { cwd: home, online: true });
-}
 
 /** Runs a command as a person types it: in the project's folder, with the installed programs on the path. */
 function sh(script: string, { cwd = project, online = false } = {}): Promise<Ran> {

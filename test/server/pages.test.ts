@@ -199,6 +199,12 @@ describe("a form", () => {
     alice = await visitor();
   });
 
+  function withCookies(headers: Readonly<Record<string, string>>): PageVisitor {
+    const visitor = new PageVisitor(served, headers);
+    for (const [name, value] of alice.cookies) visitor.cookies.set(name, value);
+    return visitor;
+  }
+
   /** The tests send the form for signing out, because every page has it and it changes something. */
   async function isStillSignedIn(): Promise<boolean> {
     return (await alice.get("/")).status === 200;
@@ -245,8 +251,7 @@ describe("a form", () => {
   ])("%s changes nothing, although everything else is valid", async (_what, headers) => {
     const form_token = await alice.formToken();
     const given = Object.fromEntries(Object.entries({ ...headers }).filter(([, value]) => value !== ""));
-    const left = new PageVisitor(served, given);
-    for (const [name, value] of alice.cookies) left.cookies.set(name, value);
+    const left = withCookies(given);
     const answer = await left.send("/sign-out", { form_token }, headers.Origin === "" ? {} : given);
     expect(answer.status).toBe(403);
     expect(await isStillSignedIn()).toBe(true);
@@ -262,9 +267,7 @@ describe("a form", () => {
     ["that sends only Origin", { Origin: ORIGIN }],
   ])("of a browser %s is accepted", async (_what, headers) => {
     const form_token = await alice.formToken();
-    const same = new PageVisitor(served, headers);
-    for (const [name, value] of alice.cookies) same.cookies.set(name, value);
-    expect((await same.send("/sign-out", { form_token })).status).toBe(303);
+    expect((await withCookies(headers).send("/sign-out", { form_token })).status).toBe(303);
   });
 
   it("of an expired session reports that nothing was changed", async () => {

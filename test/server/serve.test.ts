@@ -113,12 +113,6 @@ describe("serve", () => {
     expect((await home.run(["get", "deploy"], { env })).stdout).toBe("Konflux\n");
   });
 
-  it("serves MCP at /api/v1/mcp, behind the same authentication", async () => {
-    const { url } = await serve([], { HELMDECK_JWT_SECRET: SECRET });
-    const { status } = await fetch(`${url}/api/v1/mcp`, { method: "POST", body: "{}" });
-    expect(status).toBe(401);
-  });
-
   it("without a key and without data keeps memory in the process only, and warns", async () => {
     const child = start(["--json"], {});
     const log = text(child.stderr);

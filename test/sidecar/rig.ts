@@ -1,31 +1,22 @@
 /** The stand-in, both clients and a fake clock, for the tests of this module. */
 import { inspect } from "node:util";
 import { HelmdeckError } from "../../engine/errors.ts";
-import type { EmbedderSettings, OllamaSidecar, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
+import type { EmbedderSettings, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
 import { FakeClock } from "./fake-clock.ts";
-import { type StandInOllama, type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
+import { type StandInOptions, startStandInOllama } from "./stand-in-ollama.ts";
 
 export const MODEL = "nomic-embed-text";
 /** Must only appear in requests. */
 export const KEY = "sk-canary-6b1f0c9ad2";
 export const SECRET_TEXT = "the canary sings at midnight";
 
-export interface Rig {
-  readonly standIn: StandInOllama;
-  readonly clock: FakeClock;
-  readonly sidecar: OllamaSidecar;
-  ollama(settings?: Partial<EmbedderSettings>): SidecarEmbedder;
-  openAi(settings?: Partial<EmbedderSettings>): SidecarEmbedder;
-  embedder(kind: Kind, settings?: Partial<EmbedderSettings>): SidecarEmbedder;
-  close(): Promise<void>;
-}
+export type Rig = Awaited<ReturnType<typeof startRig>>;
 
 export const KINDS = ["ollama", "openAi"] as const;
-type Kind = (typeof KINDS)[number];
 
-export async function startRig(options: StandInOptions = { models: [MODEL] }): Promise<Rig> {
+export async function startRig(options: StandInOptions = { models: [MODEL] }) {
   const standIn = await startStandInOllama(options);
   const clock = new FakeClock();
   const parts = { clock, random: () => 0 };
@@ -35,9 +26,9 @@ export async function startRig(options: StandInOptions = { models: [MODEL] }): P
     made.push(embedder);
     return embedder;
   };
-  const ollama: Rig["ollama"] = (settings) =>
+  const ollama = (settings?: Partial<EmbedderSettings>) =>
     keep(createOllamaEmbedder(sidecar, { model: MODEL, ...settings }, parts));
-  const openAi: Rig["openAi"] = (settings) => {
+  const openAi = (settings?: Partial<EmbedderSettings>) => {
     const address = `${standIn.address}/v1`;
     return keep(createOpenAiCompatibleEmbedder({ model: MODEL, address, apiKey: KEY, ...settings }, parts));
   };
@@ -47,7 +38,8 @@ export async function startRig(options: StandInOptions = { models: [MODEL] }): P
     sidecar,
     ollama,
     openAi,
-    embedder: (kind, settings) => (kind === "ollama" ? ollama(settings) : openAi(settings)),
+    embedder: (kind: (typeof KINDS)[number], settings?: Partial<EmbedderSettings>) =>
+      kind === "ollama" ? ollama(settings) : openAi(settings),
     close: async () => {
       for (const embedder of made) embedder.close();
       await standIn.close();
