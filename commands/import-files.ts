@@ -19,7 +19,7 @@ import { type CommandContext, present, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
 import { bufferFiles, type ImportOrder, readerFor, refuseMisplaced } from "./import-readers.ts";
 import { agreesAt, bytesOf, chosenAt, inputSource, isPersonAt } from "./input.ts";
-import { type Progress, showProgress } from "./progress-bar.ts";
+import { showProgress } from "./progress-bar.ts";
 import { embedImported, refuseRemote, withStore, withStoreToWrite } from "./with-memory.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
@@ -36,7 +36,7 @@ const IMPORT_WANTS_YES =
 const THERE = "import FILE --caller SUBJECT";
 
 export async function importCommand(context: CommandContext, order: ImportOrder): Promise<number> {
-  const format = formatOf(order);
+  const format = order.from ?? guessFormat(order.files);
   refuseMisplaced(format, order);
   if (!isForBatches(format, order)) await refuseRemote(context, THERE);
   const { files: given, leftOut } = await filesOf(context, order);
@@ -186,17 +186,11 @@ async function withProgress<Answer>(
 ): Promise<Answer> {
   const progress = await showProgress(shell, await sizeOf(files));
   try {
-    return await work({ files: files.map((file) => counted(file, progress)), onProgress: progress.lines });
+    const counted = files.map(({ name, open }) => ({ name, open: () => progress.counted(open()) }));
+    return await work({ files: counted, onProgress: progress.lines });
   } finally {
     progress.stop();
   }
-}
-
-function counted({ name, open }: ImportFile, progress: Progress): ImportFile {
-  return {
-    name,
-    open: () => progress.counted(open()),
-  };
 }
 
 /** Only for the progress bar; problems of a file are reported when it is read. */
@@ -212,10 +206,6 @@ async function sizeOf(files: readonly ImportFile[]): Promise<number | undefined>
 }
 
 const STDIN = "standard input";
-
-function formatOf({ files, from }: ImportOrder): ImportFormat {
-  return from ?? guessFormat(files);
-}
 
 async function filesOf({ shell }: CommandContext, order: ImportOrder): Promise<Workspace> {
   const files: ImportFile[] = [];
@@ -344,7 +334,9 @@ function importText(result: ImportResult, voice: Voice): Presented {
       ...leftOutPlaces(result),
       ...refused.map(refusalText),
       ...(refusedCount > refused.length ? [`… and ${refusedCount - refused.length} more.`] : []),
-      ...(retired > 0 ? [retiredText(retired)] : []),
+      ...(retired > 0
+        ? [`Left out ${retired} that other facts superseded since. Undo those, or store the facts again.`]
+        : []),
       ...(isEmpty ? ["There was nothing to import."] : []),
       ...takeBackTexts(result, voice),
     ],
@@ -426,15 +418,9 @@ function linesText({ line, to = line }: Pick<RefusedLine, "line" | "to">): strin
   return to === line ? `${line}` : `${line}-${to}`;
 }
 
-function retiredText(retired: number): string {
-  return `Left out ${retired} that other facts superseded since. Undo those, or store the facts again.`;
-}
-
 function refusalText({ file, line, to, key, code, reason }: RefusedLine): string {
-  const place =
-    key === undefined
-      ? `line ${linesText({ line, ...defined({ to }) })}`
-      : `"${harmlessLine(key.slice(0, SHOWN_KEY_CHARACTERS))}"`;
+  const shown = key?.slice(0, SHOWN_KEY_CHARACTERS);
+  const place = shown === undefined ? `line ${linesText({ line, to })}` : `"${harmlessLine(shown)}"`;
   const where = file === undefined ? place : `${harmlessLine(file)}, ${place}`;
   return `${where}: ${code}: ${harmlessLine(reason)}`;
 }

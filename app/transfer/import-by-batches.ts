@@ -53,21 +53,21 @@ export async function importByBatches(request: BatchImportRequest): Promise<Impo
   const { files, subject, ...context } = request;
   const run = new BatchImport(request);
   await run.begin();
-  return run.takeAll(readJsonLines(files, { ...context, namespace: requireNamespace(subject) }));
+  return run.tally.takeAll(readJsonLines(files, { ...context, namespace: requireNamespace(subject) }), run);
 }
 
 class BatchImport {
   readonly #request: BatchImportRequest;
   readonly #there = new Map<string, There>();
-  readonly #tally: ImportTally;
+  readonly tally: ImportTally;
   readonly #counts: ImportTally["counts"];
   #batch: Sent[] = [];
   #bytes = 0;
 
   constructor(request: BatchImportRequest) {
     this.#request = request;
-    this.#tally = new ImportTally({ files: request.files, format: "jsonl" });
-    this.#counts = this.#tally.counts;
+    this.tally = new ImportTally({ files: request.files, format: "jsonl" });
+    this.#counts = this.tally.counts;
   }
 
   /** Only the rule `newer` asks what is there. */
@@ -80,34 +80,24 @@ class BatchImport {
         this.#there.set(key, { updatedAt, revision, ...defined({ expiresAt }) });
   }
 
-  takeAll(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportResult> {
-    return this.#tally.takeAll(
-      items,
-      (item) => this.#take(item),
-      () => this.#finish(),
-    );
-  }
-
-  async #take(item: ImportItem): Promise<void> {
-    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut, item);
-    if ("problem" in item) return this.#tally.refuse(item, item.problem);
+  async take(item: ImportItem): Promise<void> {
+    if ("leftOut" in item) return this.tally.leaveOut(item.leftOut, item);
+    if ("problem" in item) return this.tally.refuse(item, item.problem);
     const { entry } = item;
-    if (entry.origin !== "fact") return this.#leaveOutRun();
-    if (entry.history !== undefined) this.#tally.leaveOut("former values");
+    if (entry.origin !== "fact") {
+      this.tally.leaveOut("records of runs");
+      return this.tally.drop();
+    }
+    if (entry.history !== undefined) this.tally.leaveOut("former values");
     if (this.#batch.some(({ fact }) => fact.key === entry.key)) await this.#send();
     const fact = this.#factOf(entry);
     if (fact === undefined) this.#counts.kept += 1;
     else await this.#add({ place: item, fact, entry });
   }
 
-  async #finish(): Promise<ImportResult> {
+  async finish(): Promise<ImportResult> {
     await this.#send();
-    return this.#tally.result();
-  }
-
-  #leaveOutRun(): void {
-    this.#tally.leaveOut("records of runs");
-    this.#tally.drop();
+    return this.tally.result();
   }
 
   /** Undefined if the one that is there stays. */
@@ -141,35 +131,33 @@ class BatchImport {
     const batch = { facts: sent.map(({ fact }) => fact), similar: false };
     const { results } = await memory.storeFacts(subject, batch, writer);
     const failures: HelmdeckError[] = [];
-    for (const [n, one] of sent.entries()) await this.#count(one, results[n], failures);
+    for (const [n, one] of sent.entries()) failures.push(...(await this.#count(one, results[n])));
     if (failures[0] !== undefined) throw failures[0];
     onProgress?.({ ...this.#counts });
   }
 
-  /** A failure of the memory ends the import, once the others of the batch are counted. */
+  /** Failures of the memory, which end the import, once the others of the batch are counted. */
   async #count(
     { place, entry }: Sent,
     result: StoredFact | RefusedFact | undefined,
-    failures: HelmdeckError[],
-  ): Promise<void> {
+  ): Promise<readonly HelmdeckError[]> {
     if (result === undefined)
-      return void failures.push(new HelmdeckError("engine_unavailable", "The server left out a result."));
-    if ("error" in result) return this.#countRefused(place, result, failures);
+      return [new HelmdeckError("engine_unavailable", "The server left out a result.")];
+    if ("error" in result) return this.#countRefused(place, result);
     const { replaced, revision = 0 } = result;
     const { key, updatedAt = this.#request.now, expiresAt } = entry;
     this.#there.set(key, { updatedAt, revision, ...defined({ expiresAt }) }); // for a later line with this key
     if (replaced === undefined) this.#counts.stored += 1;
     else if (replaced.refreshed) this.#counts.refreshed += 1;
     else this.#counts.replaced += 1;
+    return [];
   }
 
-  async #countRefused(
-    place: Place,
-    { error, message }: RefusedFact,
-    failures: HelmdeckError[],
-  ): Promise<void> {
+  async #countRefused(place: Place, { error, message }: RefusedFact): Promise<readonly HelmdeckError[]> {
+    const problem = new HelmdeckError(error, message);
     if (error === "changed_meanwhile") this.#counts.kept += 1;
-    else if (ABOUT_THE_INPUT.has(error)) await this.#tally.refuse(place, new HelmdeckError(error, message));
-    else failures.push(new HelmdeckError(error, message));
+    else if (ABOUT_THE_INPUT.has(error)) await this.tally.refuse(place, problem);
+    else return [problem];
+    return [];
   }
 }

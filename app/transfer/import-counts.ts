@@ -1,8 +1,8 @@
 /** The result of an import: counts, refused lines and, for a dry run, the first facts. */
 import { defined } from "../../engine/defined.ts";
 import { type ErrorCode, type HelmdeckError, partlyDone } from "../../engine/errors.ts";
-import { kindOfSecret, refuseSecrets } from "../../engine/facts/secrets.ts";
-import type { NewEntry, Revision, UnixMs } from "../../engine/store/memory-store.ts";
+import { kindOfSecret } from "../../engine/facts/secrets.ts";
+import type { Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../engine/store/namespace.ts";
 import { within } from "../../engine/timing.ts";
 import type { ImportFile, ImportItem, Place } from "./formats/format.ts";
@@ -34,7 +34,7 @@ export interface RefusedLine {
   /** Counted from 1. */
   readonly line: number;
   /** The last line, if there are several. */
-  readonly to?: number;
+  readonly to?: number | undefined;
   /** The item's own name, unless it holds a credential. */
   readonly key?: string;
   readonly code: ErrorCode;
@@ -119,68 +119,49 @@ const NO_COUNTS = {
 /** A key may be refused for its length. */
 const MOST_KEY_CHARACTERS = 512;
 
-/**
- * What an import refuses, and what it says when it stops halfway.
- *
- * Also in its former values.
- */
-export async function refuseSecretsIn(entry: NewEntry): Promise<void> {
-  for (const { value, ...names } of [entry, ...(entry.history ?? [])]) {
-    await refuseSecrets({ ...names, value: Buffer.from(value).toString() });
-  }
-}
-
-/** Undefined at the end, and behind a failure to read. */
-async function nextOf(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportItem | undefined> {
-  const next = await items.next().catch(() => undefined);
-  return next?.value ?? undefined;
+/** What takes each item of an import. */
+interface Taker {
+  take(item: ImportItem): Promise<void>;
+  finish(): Promise<ImportResult>;
+  /** The scope of a forget that undoes what was taken. */
+  readonly undoneBy?: string | undefined;
 }
 
 /** What an import has read so far. */
 export class ImportTally {
   readonly counts = { ...NO_COUNTS };
+  readonly #of: Tallied;
   readonly #refused: RefusedLine[] = [];
   readonly #leftOut: Map<string, number>;
   readonly #places: LeftOutPlace[] = [];
-  readonly #isOneFile: boolean;
-  readonly #isOfRows: boolean;
-  readonly #isOneOfLines: boolean;
-
-  constructor({ files, format, leftOut = [] }: Tallied) {
-    this.#leftOut = new Map(leftOut.map((name) => [name, 1]));
-    this.#isOneFile = files.length === 1;
-    this.#isOfRows = format === "helmdeck";
-    this.#isOneOfLines = this.#isOneFile && format === "jsonl";
-  }
-
   #entries = 0;
   #dropped = 0;
 
-  /** Takes each item. If that fails, the error says how many were imported, and how many were not. */
-  async takeAll(
-    items: AsyncGenerator<ImportItem, void, undefined>,
-    take: (item: ImportItem) => Promise<void>,
-    finish: () => Promise<ImportResult>,
-    undoneBy: () => string | undefined = () => undefined,
-  ): Promise<ImportResult> {
+  constructor(of: Tallied) {
+    this.#of = of;
+    this.#leftOut = new Map((of.leftOut ?? []).map((name) => [name, 1]));
+  }
+
+  /** If an item cannot be taken, the error says how many were imported, and how many were not. */
+  async takeAll(items: AsyncGenerator<ImportItem, void, undefined>, taker: Taker): Promise<ImportResult> {
     try {
       for (let next = await items.next(); next.done !== true; next = await items.next()) {
         this.#countLine(next.value);
-        await take(next.value);
+        await taker.take(next.value);
       }
-      return await finish();
+      return await taker.finish();
     } catch (error) {
       const isAll = await within(COUNT_LEFT_MS, this.#countLeft(items), () => false);
-      throw this.#interrupted(error, { undoneBy: undoneBy(), isAll });
+      throw this.#interrupted(error, taker.undoneBy, isAll);
     }
   }
 
   /** What was not imported. False if there is more: a pipe may have no end, and nobody waits for it. */
   async #countLeft(items: AsyncGenerator<ImportItem, void, undefined>): Promise<boolean> {
     for (let n = 0; n < MOST_LEFT_COUNTED; n += 1) {
-      const next = await nextOf(items);
-      if (next === undefined) return true;
-      this.#countLine(next);
+      const next = await items.next().catch(() => undefined); // a failure to read is the end
+      if (next === undefined || next.done === true) return true;
+      this.#countLine(next.value);
     }
     return false;
   }
@@ -190,13 +171,10 @@ export class ImportTally {
     this.#dropped += 1;
   }
 
-  #interrupted(
-    error: unknown,
-    { undoneBy, isAll }: { undoneBy: string | undefined; isAll: boolean },
-  ): unknown {
+  #interrupted(error: unknown, undoneBy: string | undefined, isAll: boolean): unknown {
+    if (this.#entries === 0) return error;
     const { stored, refreshed, replaced, audit, kept, retired } = this.counts;
     const imported = stored + refreshed + replaced + audit;
-    if (this.#entries === 0) return error;
     const left = this.#entries - this.#dropped - imported - kept - retired;
     const undo = undoneBy === undefined ? "" : ` To undo it, forget ${undoneBy}.`;
     const done = `Imported: ${imported}. Not imported, as far as is known: ${left}${isAll ? "" : " or more"}. Import the same files again to continue.${undo}`;
@@ -204,24 +182,27 @@ export class ImportTally {
   }
 
   #countLine(item: ImportItem): void {
-    const { line } = item;
     if ("entry" in item) this.#entries += 1;
-    this.counts.lines = this.#isOneFile ? line : this.counts.lines + 1;
+    this.counts.lines = this.#of.files.length === 1 ? item.line : this.counts.lines + 1;
   }
 
   /** `place`: in the file, unless it is about a fact that the file holds, or a row of a database. */
   leaveOut(what: string, place?: Place): void {
     this.#leftOut.set(what, (this.#leftOut.get(what) ?? 0) + 1);
-    if (place === undefined || this.#isOfRows || this.#places.length >= MOST_KEPT) return;
+    if (place === undefined || this.#of.format === "helmdeck" || this.#places.length >= MOST_KEPT) return;
     const { file, line, to } = place;
     this.#places.push({ file, line, ...defined({ to }), what });
   }
 
-  async refuse(item: Place, problem: HelmdeckError): Promise<void> {
+  async refuse(item: Place, { code, message: reason }: HelmdeckError): Promise<void> {
     if ("entry" in item) this.drop();
     this.counts.refusedCount += 1;
-    if (this.#refused.length < MOST_KEPT)
-      this.#refused.push(await refusalOf(item, problem, this.#isOneOfLines));
+    if (this.#refused.length >= MOST_KEPT) return;
+    const { line, to, key = "" } = item;
+    const isOnlyFile = this.#of.files.length === 1 && this.#of.format === "jsonl"; // its name need not be repeated
+    const isShown = key !== "" && (await kindOfSecret(key)) === undefined; // a key may be refused for its credential
+    const shown = defined({ to, key: isShown ? key.slice(0, MOST_KEY_CHARACTERS) : undefined });
+    this.#refused.push({ ...(!isOnlyFile && { file: item.file }), line, ...shown, code, reason });
   }
 
   result(): ImportResult {
@@ -236,21 +217,4 @@ interface Tallied {
   readonly format: ImportFormat;
   /** Files that are skipped, each with the reason. */
   readonly leftOut?: readonly string[];
-}
-
-/** `isOnlyFile`: its name need not be repeated. */
-async function refusalOf(
-  item: Place,
-  { code, message }: HelmdeckError,
-  isOnlyFile: boolean,
-): Promise<RefusedLine> {
-  const file = isOnlyFile ? {} : { file: item.file };
-  const { line, to } = item;
-  return { ...file, line, ...defined({ to }), ...(await nameOf(item)), code, reason: message };
-}
-
-/** The key itself may be refused for the credential in it. */
-async function nameOf({ key }: Place): Promise<{ readonly key?: string }> {
-  if (key === undefined || (await kindOfSecret(key)) !== undefined) return {};
-  return { key: key.slice(0, MOST_KEY_CHARACTERS) };
 }

@@ -7,6 +7,7 @@ import { defined } from "../../engine/defined.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { checkCategory, checkTtl } from "../../engine/facts/facts-policy.ts";
 import { importTag } from "../../engine/facts/import-tag.ts";
+import { refuseSecrets } from "../../engine/facts/secrets.ts";
 import { keepsExisting } from "../../engine/rules/conditions.ts";
 import type {
   ConflictRule,
@@ -31,7 +32,6 @@ import {
   type ImportedFact,
   type ImportResult,
   ImportTally,
-  refuseSecretsIn,
   type ShownUpTo,
 } from "./import-counts.ts";
 import { beginningOf, KnownFactsRule } from "./import-known.ts";
@@ -102,14 +102,14 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
   const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
-  return run.takeAll(request.read(request.files, context));
+  return run.tally.takeAll(request.read(request.files, context), run);
 }
 
 class ImportRun {
   readonly #request: ImportRequest;
   readonly #targets: ImportTargets;
   readonly #tag: string;
-  readonly #tally: ImportTally;
+  readonly tally: ImportTally;
   readonly #first: ImportedFact[] = [];
   readonly #known: KnownFactsRule;
   readonly #counts: ImportTally["counts"];
@@ -122,8 +122,8 @@ class ImportRun {
   constructor(request: ImportRequest, targets: ImportTargets) {
     this.#request = request;
     this.#targets = targets;
-    this.#tally = new ImportTally(request);
-    this.#counts = this.#tally.counts;
+    this.tally = new ImportTally(request);
+    this.#counts = this.tally.counts;
     this.#tag = importTag(request.importId ?? makeImportId(request.format, request.memory.now()));
     this.#known = new KnownFactsRule(request.onKnown ?? "both", request.dryRun === true);
     const { memory, onConflict = "newer" } = request;
@@ -137,24 +137,18 @@ class ImportRun {
     };
   }
 
-  takeAll(items: AsyncGenerator<ImportItem, void, undefined>): Promise<ImportResult> {
-    const undoneBy = () => (this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined);
-    return this.#tally.takeAll(
-      items,
-      (item) => this.#takeItem(item),
-      () => this.#finish(),
-      undoneBy,
-    );
+  get undoneBy(): string | undefined {
+    return this.#targets.all.some(({ hasNotes }) => hasNotes) ? this.#tag : undefined;
   }
 
-  async #takeItem(item: ImportItem): Promise<void> {
+  async take(item: ImportItem): Promise<void> {
     this.#items += 1;
     const isPut = "entry" in item && item.noteOf === undefined && this.#request.dryRun !== true;
     if (this.#items % STEP_ITEMS === 0) {
       if (!isPut) this.#tell();
       await nextTurn();
     }
-    if ("leftOut" in item) return this.#tally.leaveOut(item.leftOut, item);
+    if ("leftOut" in item) return this.tally.leaveOut(item.leftOut, item);
     if (!(await this.#isHarmless(item)) || !("entry" in item)) return;
     const { numbers } = await this.#targets.of(item.entry.namespace);
     const named = { ...item, entry: this.#inCategory(item.entry) };
@@ -179,7 +173,7 @@ class ImportRun {
     else await this.#takeFact(target, entry);
   }
 
-  async #finish(): Promise<ImportResult> {
+  async finish(): Promise<ImportResult> {
     for (const { numbers } of this.#targets.all)
       for await (const item of numbers.rest()) await this.#take(item);
     for (const batch of Object.values(this.#batches)) await batch.flush();
@@ -189,7 +183,7 @@ class ImportRun {
     for (const { namespace } of dryRun ? [] : all)
       await keepNewestCalls(memory.store, namespace, TOOL_HISTORY_LIMITS.rows);
     return {
-      ...this.#tally.result(),
+      ...this.tally.result(),
       ...this.#marked(),
       ...(owners.length > 0 && { owners }),
       ...(dryRun && { foreseen: await this.#foreseen() }),
@@ -222,7 +216,9 @@ class ImportRun {
   #isHarmless(item: ImportItem): Promise<boolean> {
     return this.#accepts(item, async () => {
       if ("problem" in item) throw item.problem;
-      if ("entry" in item && this.#request.allowSecrets !== true) await refuseSecretsIn(item.entry);
+      const entry = "entry" in item && this.#request.allowSecrets !== true ? [item.entry] : [];
+      for (const { value, ...names } of entry.flatMap((one) => [one, ...(one.history ?? [])]))
+        await refuseSecrets({ ...names, value: Buffer.from(value).toString() });
     });
   }
 
@@ -233,7 +229,7 @@ class ImportRun {
       return true;
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
-      await this.#tally.refuse(item, error);
+      await this.tally.refuse(item, error);
       return false;
     }
   }
@@ -262,17 +258,15 @@ class ImportRun {
     const write = "write" in settled ? settled.write : undefined;
     if (settled.outcome !== "refreshed") this.#show(note, settled.outcome);
     if (dryRun && write !== undefined && settled.outcome !== "refreshed") target.isMarked = true;
-    if (dryRun || write === undefined) this.#counts[settled.outcome] += 1;
-    if (dryRun || write === undefined) return;
+    if (dryRun || write === undefined) {
+      this.#counts[settled.outcome] += 1;
+      return;
+    }
     const marked = { ...this.#withMark(write), writer: { surface: "import" } };
     if ("there" in settled && supersedes.length > 0)
       return this.#putOver(target, marked, { supersedes, ifRevision: settled.there }, this.#batches.notes);
     if (settled.outcome !== "refreshed") await this.#batches.notes.push(marked);
-    else await this.#refresh(write);
-  }
-
-  #refresh(note: NewEntry): Promise<void> {
-    return this.#batches[this.#request.category === undefined ? "refreshed" : "notes"].push(note);
+    else await this.#batches[category === undefined ? "refreshed" : "notes"].push(write);
   }
 
   /** A run has its own time: the store keeps the newer one. */
@@ -336,8 +330,8 @@ class ImportRun {
   async #supersededBy(target: ImportTarget, fact: NewEntry, isNew: boolean) {
     const settled = await this.#known.settle(target, fact, isNew);
     if ("leftOut" in settled) {
-      this.#tally.leaveOut(settled.leftOut);
-      this.#tally.drop();
+      this.tally.leaveOut(settled.leftOut);
+      this.tally.drop();
       return "left out";
     }
     if (this.#request.dryRun) this.#counts.superseded += settled.supersedes.length;

@@ -33,12 +33,19 @@ export interface ReadContext {
   readonly ttlSeconds?: number;
 }
 
-export interface Place {
-  readonly file: string;
+export interface Lines {
   /** From 1; for a file without lines, the number of the item. */
   readonly line: number;
   /** The last line, if there are several. */
-  readonly to?: number;
+  readonly to?: number | undefined;
+}
+
+export function linesOf(line: number, last: number): Lines {
+  return { line, to: last > line ? last : undefined };
+}
+
+export interface Place extends Lines {
+  readonly file: string;
   /** The item's own name, which helps a person to find it. */
   readonly key?: string;
 }
@@ -81,7 +88,7 @@ export interface Note {
 export type Finding = { readonly note: Note } | { readonly leftOut: string } | { readonly refused: string };
 
 /** What a reader finds in a text. Each line of the text is in a note, or in a place that is named with the reason. */
-export type Found = Pick<Place, "line" | "to"> & Finding;
+export type Found = Lines & Finding;
 
 /** One tag is reserved for the import's own. */
 export const MOST_NOTE_TAGS = FACT_LIMITS.tags - 1;

@@ -11,6 +11,7 @@
 import MarkdownIt from "markdown-it";
 import { isMap, isScalar, parseDocument } from "yaml";
 import { defined } from "../../../engine/defined.ts";
+import { type Lines, linesOf } from "./format.ts";
 import { isWholeSlug } from "./note-keys.ts";
 
 export interface MarkdownItem {
@@ -21,10 +22,7 @@ export interface MarkdownItem {
   readonly comment?: string;
 }
 
-export interface LeftOut {
-  readonly line: number;
-  /** The last line, if there are several. */
-  readonly to?: number;
+export interface LeftOut extends Lines {
   readonly leftOut: string;
   /** Named by front matter. */
   readonly category?: string;
@@ -72,33 +70,29 @@ export function* markdownItems(markdown: string): Generator<MarkdownItem | LeftO
     .replaceAll(/\r\n?/g, "\n")
     .split("\n");
   const front = frontMatterOf(lines);
-  if (front !== undefined) yield { line: 1, leftOut: "front matter", ...front };
+  if (front !== undefined) yield front;
   const walk = new Walk();
   for (const block of blocksOf(lines.fill("", 0, front?.to ?? 0))) yield* walk.take(block);
   yield* walk.finish(0);
 }
 
 /** Only a mapping of plain keys: a line of dashes also stands above what somebody wrote. */
-function frontMatterOf(
-  lines: readonly string[],
-): (Pick<LeftOut, "to" | "category"> & { to: number }) | undefined {
+function frontMatterOf(lines: readonly string[]): LeftOut | undefined {
   const begin = lines.slice(0, MOST_FRONT_MATTER_LINES);
   const end = begin.findIndex((line, at) => at > 0 && FRONT_MATTER_ENDS.test(line));
   if (end === -1 || !RULE.test(begin[0] ?? "")) return undefined;
   const { contents, errors } = parseDocument(begin.slice(1, end).join("\n"));
   if (errors.length > 0 || !isMap(contents)) return undefined;
-  const isPlain = contents.items.every(({ key }) => isScalar(key) && PLAIN_KEY.test(String(key.value)));
+  if (!contents.items.every(({ key }) => isScalar(key) && PLAIN_KEY.test(String(key.value))))
+    return undefined;
   const category = contents.get("category");
-  return isPlain
-    ? { to: end + 1, ...defined({ category: typeof category === "string" ? category : undefined }) }
-    : undefined;
+  const named = typeof category === "string" ? { category } : {};
+  return { line: 1, to: end + 1, leftOut: "front matter", ...named };
 }
 
-interface Heading {
+interface Heading extends Lines {
   readonly depth: number;
   readonly text: string;
-  readonly line: number;
-  readonly to?: number;
   /** Something stands under it, or its text is an item of its own. */
   isUsed: boolean;
   /** It is underlined: perhaps a text above a rule. */
@@ -115,8 +109,7 @@ class Walk {
   #paragraph: MarkdownItem | undefined;
 
   *take(block: Block): Generator<MarkdownItem | LeftOut> {
-    const line = block.map[0] + 1;
-    const to = block.map[1] > line ? { to: block.map[1] } : {};
+    const lines = linesOf(block.map[0] + 1, block.map[1]);
     const paragraph = this.#paragraph;
     if (block.type === "code" && paragraph !== undefined) {
       this.#paragraph = { ...paragraph, text: `${paragraph.text}\n\n${block.text}` };
@@ -127,7 +120,7 @@ class Walk {
     switch (block.type) {
       case "heading":
       case "underlined":
-        return yield* this.#underHeading(block, { line, ...to });
+        return yield* this.#underHeading(block, lines);
       case "list":
         for (const item of block.items) yield* this.#itemsOf({ ...item, line: item.line + 1 });
         this.#intro = undefined;
@@ -135,11 +128,11 @@ class Walk {
         return;
       case "comment":
         this.#comment = block.text;
-        return yield { line, ...to, leftOut: "a comment" };
+        return yield { ...lines, leftOut: "a comment" };
       case "link":
-        return yield { line, ...to, leftOut: "a link definition" };
+        return yield { ...lines, leftOut: "a link definition" };
       default:
-        for (const found of this.#itemsOf({ line, text: block.text })) {
+        for (const found of this.#itemsOf({ line: lines.line, text: block.text })) {
           if ("text" in found) this.#paragraph = found;
           else yield found;
         }
@@ -161,9 +154,7 @@ class Walk {
     for (const { line, to, text, isUsed, isText } of left.toReversed()) {
       this.#headings.pop();
       if (!isUsed)
-        yield isText
-          ? this.#itemOf(line, text)
-          : { line, ...defined({ to }), leftOut: "a heading with nothing under it" };
+        yield isText ? this.#itemOf(line, text) : { line, to, leftOut: "a heading with nothing under it" };
     }
   }
 
@@ -172,41 +163,31 @@ class Walk {
     this.#paragraph = undefined;
   }
 
-  *#underHeading(
-    { type, depth, text }: Block,
-    { line, ...to }: Pick<LeftOut, "line" | "to">,
-  ): Generator<MarkdownItem | LeftOut> {
+  *#underHeading({ type, depth, text }: Block, lines: Lines): Generator<MarkdownItem | LeftOut> {
     const isTitle = this.#isFirst && depth === 1;
     this.#comment = undefined;
     this.#isFirst = false;
     yield* this.finish(depth);
-    if (isTitle) return yield { line, ...to, leftOut: "a title" };
+    if (isTitle) return yield { ...lines, leftOut: "a title" };
     // Its text is in the keys of what stands under it, but for a long one. An underlined sentence may be a text above a rule.
-    const isSentence = type === "underlined" && text.split(/\s+/, 4).length === 4;
-    const isItem = text !== "" && (isSentence || !isWholeSlug(text));
-    if (isItem) yield this.#itemOf(line, text);
-    this.#headings.push({ depth, text, line, ...to, isUsed: isItem, isText: type === "underlined" });
+    const isText = type === "underlined";
+    const isSentence = isText && text.split(/\s+/, 4).length === 4;
+    const isUsed = text !== "" && (isSentence || !isWholeSlug(text));
+    if (isUsed) yield this.#itemOf(lines.line, text);
+    this.#headings.push({ depth, text, ...lines, isUsed, isText });
   }
 
   /** The item of a text, and the comments that are taken from it. */
   *#itemsOf({ line, text }: Pick<MarkdownItem, "line" | "text">): Generator<MarkdownItem | LeftOut> {
-    const { kept, comments } = withoutComments(text);
-    for (const comment of comments)
-      yield {
-        line: line + comment.line,
-        ...(comment.to > comment.line && { to: line + comment.to }),
-        leftOut: "a comment",
-      };
+    const { kept, comments } = withoutComments(text, line);
+    yield* comments;
     yield { ...this.#itemOf(line, kept), ...defined({ comment: this.#comment }) };
   }
 
   #itemOf(line: number, text: string): MarkdownItem {
     for (const heading of this.#headings) heading.isUsed ||= text !== "";
-    const headings = [
-      ...this.#headings.map((heading) => heading.text),
-      ...(this.#intro ? [this.#intro] : []),
-    ];
-    return { line, headings, text };
+    const headings = this.#headings.map((heading) => heading.text);
+    return { line, headings: [...headings, ...(this.#intro ? [this.#intro] : [])], text };
   }
 }
 
@@ -233,43 +214,37 @@ function* blocksOf(lines: string[]): Generator<Block> {
  * before entries and in place of other signs. A single other sign is text: a quote's author, a line that begins with a dash.
  */
 function asMarkdown(lines: readonly string[]): string[] {
-  const shown = [...lines];
-  for (let from = 0, at = 0; at <= lines.length; at += 1) {
-    if ((lines[at] ?? "").trim() !== "") continue;
-    if (at < lines.length) shown[at] = "";
-    const those = at > from ? lines.slice(from, at).map(asWritten) : [];
-    const signs = signsOf(those);
-    for (const [place, line] of those.entries()) shown[from + place] = shownLine(line, signs);
-    from = at + 1;
+  const shown: string[] = [];
+  let texts: string[] = [];
+  for (const line of [...lines, ""]) {
+    if (line.trim() !== "") {
+      texts.push(line);
+      continue;
+    }
+    const written = texts.map((one) => one.replace(/^[\s\u200B\u2060]+/, ""));
+    const signs = signsOf(written);
+    for (const [at, text] of written.entries()) shown.push(shownLine(texts[at] ?? "", text, signs));
+    shown.push("");
+    texts = [];
   }
-  return shown;
+  return shown.slice(0, lines.length);
 }
 
 /** Of lines without a blank one between them. */
-function signsOf(lines: readonly WrittenLine[]): readonly RegExp[] {
-  const texts = lines.map(({ text }) => text);
-  const bullets = texts.filter((text) => ODD_BULLET.test(text));
+function signsOf(texts: readonly string[]): readonly RegExp[] {
+  const count = (sign: RegExp) => texts.filter((text) => sign.test(text)).length;
+  const dashes = count(ODD_DASH);
   const first = texts.findIndex((text) => ODD_DASH.test(text));
-  const dashes = texts.filter((text) => ODD_DASH.test(text));
-  const isOwnList = dashes.length === texts.length - first || BEFORE_LIST.test(texts[first - 1] ?? "");
-  return [...(dashes.length > 1 && isOwnList ? [ODD_DASH] : []), ...(bullets.length > 1 ? [ODD_BULLET] : [])];
+  const isOwnList = dashes === texts.length - first || BEFORE_LIST.test(texts[first - 1] ?? "");
+  return [...(dashes > 1 && isOwnList ? [ODD_DASH] : []), ...(count(ODD_BULLET) > 1 ? [ODD_BULLET] : [])];
 }
 
-interface WrittenLine {
-  readonly lead: string;
-  readonly text: string;
-}
-
-function asWritten(line: string): WrittenLine {
-  const text = line.replace(/^[\s\u200B\u2060]+/, "");
-  return { lead: line.slice(0, line.length - text.length), text };
-}
-
-function shownLine({ lead, text }: WrittenLine, signs: readonly RegExp[]): string {
+/** `text`: without the blanks before it. */
+function shownLine(line: string, text: string, signs: readonly RegExp[]): string {
+  const lead = line.slice(0, line.length - text.length);
   const odd = signs.find((sign) => sign.test(text));
   const blanks = odd !== undefined || /[^ \t]/.test(lead) ? " ".repeat(Math.min(lead.length, 3)) : lead;
-  if (odd !== undefined) return `${blanks}- ${text.replace(odd, "")}`;
-  if (ENTRY.test(text)) return `${blanks}- ${text}`;
+  if (odd !== undefined || ENTRY.test(text)) return `${blanks}- ${text.replace(odd ?? "", "")}`;
   const sign = SIGN.exec(text)?.[0] ?? "";
   return blanks + sign + (sign === "" ? text : text.slice(sign.length).replace(/^[^\S \t]+/, " "));
 }
@@ -350,36 +325,21 @@ function withoutBullet(text: string): string {
   return [first.slice(width), ...rest].join("\n");
 }
 
-/** A regular expression would be quadratic on long runs of blanks. */
-function withoutBlanksBehind(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === " " || text[end - 1] === "\t") end -= 1;
-  return text.slice(0, end);
-}
-
-interface Uncommented {
-  readonly kept: string;
-  /** Their lines, from 0. */
-  readonly comments: readonly { readonly line: number; readonly to: number }[];
-}
-
-/** Keeps comments within code, between equal runs of backticks. */
-function withoutComments(text: string): Uncommented {
+/** `line`: of the text. Keeps comments within code, between equal runs of backticks. */
+function withoutComments(text: string, line = 1) {
   const marks = [...text.matchAll(/`+|<!--|-->/g)];
   const ends = endsOf(marks.map(([mark]) => mark));
-  const comments: { readonly line: number; readonly to: number }[] = [];
-  let line = 0;
-  let kept = "";
-  let at = 0;
+  const comments: LeftOut[] = [];
+  let [kept, at, to] = ["", 0, line];
   for (let n = 0; n < marks.length; n = (ends[n] ?? n) + 1) {
     const [begin, end] = [marks[n], marks[ends[n] ?? -1]];
     if (begin?.[0] !== "<!--" || end === undefined) continue;
     const before = text.slice(at, begin.index);
-    kept += withoutBlanksBehind(before);
+    kept += before.replace(/(?<![ \t])[ \t]+$/, ""); // to begin at each blank would be quadratic
     at = end.index + end[0].length;
-    const from = line + newlinesIn(before);
-    line = from + newlinesIn(text.slice(begin.index, at));
-    comments.push({ line: from, to: line });
+    const from = to + newlinesIn(before);
+    to = from + newlinesIn(text.slice(begin.index, at));
+    comments.push({ ...linesOf(from, to), leftOut: "a comment" });
   }
   return { kept: (kept + text.slice(at)).trim(), comments };
 }
@@ -391,10 +351,11 @@ function newlinesIn(text: string): number {
 /** For each mark, which one ends what it begins. Found backwards: to look ahead from each would be quadratic. */
 function endsOf(marks: readonly string[]): readonly (number | undefined)[] {
   const next = new Map<string, number>();
-  const ends = marks.toReversed().map((mark, fromEnd) => {
-    const end = mark === "-->" ? undefined : next.get(mark === "<!--" ? "-->" : mark);
-    next.set(mark, marks.length - 1 - fromEnd);
-    return end;
-  });
-  return ends.reverse();
+  const ends: (number | undefined)[] = [];
+  for (let n = marks.length - 1; n >= 0; n -= 1) {
+    const mark = marks[n] ?? "";
+    ends[n] = mark === "-->" ? undefined : next.get(mark === "<!--" ? "-->" : mark);
+    next.set(mark, n);
+  }
+  return ends;
 }
