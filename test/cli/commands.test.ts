@@ -22,14 +22,7 @@ beforeAll(async () => {
   ).toMatchObject({ code: 0 });
 });
 
-async function json(...args: readonly string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await home.run([...args, "--json"]);
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
-  expect(stdout.endsWith("\n")).toBe(true);
-  expect(stdout.trimEnd()).not.toContain("\n");
-  return JSON.parse(stdout);
-}
+const json = (...args: readonly string[]) => home.json(...args);
 
 describe("get", () => {
   test("prints the value and nothing else", async () => {
@@ -88,11 +81,8 @@ describe("get", () => {
   test("tells a script that there is no such key, on stderr", async () => {
     const { code, stdout, stderr } = await home.run(["get", "nothing/there", "--json"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(JSON.parse(stderr)).toEqual({
-      error: "not_found",
-      message: expect.stringContaining("no fact with this key"),
-      details: { caller: "main" },
-    });
+    const message = expect.stringContaining("no fact with this key");
+    expect(JSON.parse(stderr)).toEqual({ error: "not_found", message, details: { caller: "main" } });
   });
 });
 
@@ -102,13 +92,7 @@ describe("list", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.trimEnd().split("\n");
     const facts = lines.filter((line) => !line.startsWith(" "));
-    expect(facts.map((line) => line.split("  ")[0])).toEqual([
-      "dash",
-      "from/file",
-      "from/stdin",
-      "team/release",
-      "deploy/konflux",
-    ]);
+    expect(facts.map((line) => line.split("  ")[0])).toEqual(FACTS.map(({ key }) => key).reverse());
     for (const line of facts) {
       expect(line).toMatch(/^\S+ {2}\((user_facts|team), \d{4}-\d\d-\d\d \d\d:\d\d, expires in 90 days\)$/);
     }
@@ -359,14 +343,11 @@ describe("search", () => {
     });
   });
 
-  test.each([["a limit beyond 50", ["search", "x", "--limit", "51"]]])(
-    "%s is refused by name",
-    async (_name, args) => {
-      const { code, stdout, stderr } = await home.run(args);
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toMatch(/^invalid_input: [^\n]+\n$/);
-    },
-  );
+  test("a limit beyond 50 is refused by name", async () => {
+    const { code, stdout, stderr } = await home.run(["search", "x", "--limit", "51"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^invalid_input: [^\n]+\n$/);
+  });
 });
 
 describe("forget", () => {

@@ -12,17 +12,8 @@ const factNow = async () => JSON.parse((await piped(["get", "style", "--json"]))
 
 beforeEach(async () => {
   await piped(["forget", "all", "--yes"]);
-  await piped([
-    "store",
-    "style",
-    "Short sentences.",
-    "--category",
-    "house",
-    "--tag",
-    "prose",
-    "--ttl",
-    "365d",
-  ]);
+  const options = "--category house --tag prose --ttl 365d".split(" ");
+  await piped(["store", "style", "Short sentences.", ...options]);
 });
 
 describe("a value that is given", () => {

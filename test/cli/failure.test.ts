@@ -7,25 +7,12 @@ import { HelmdeckError } from "../../engine/errors.ts";
 
 const SECRET = "hunter2-correct-horse";
 
-async function told(
-  error: unknown,
-  json: boolean,
-): Promise<{ code: number; stdout: string; stderr: string }> {
+async function told(error: unknown, json: boolean) {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
-  const output = new Output({
-    stdin: new PassThrough(),
-    stdout,
-    stderr,
-    env: {},
-    homeDir: "/",
-    now: () => 0,
-  });
-  const code = await reportFailure(error, output, {
-    command: "helmdeck-memory",
-    help: "helmdeck-memory",
-    json,
-  });
+  const shell = { stdin: new PassThrough(), stdout, stderr, env: {}, homeDir: "/", now: () => 0 };
+  const from = { command: "helmdeck-memory", help: "helmdeck-memory", json };
+  const code = await reportFailure(error, new Output(shell), from);
   return { code, stdout: String(stdout.read() ?? ""), stderr: String(stderr.read() ?? "") };
 }
 
@@ -35,19 +22,13 @@ describe("a failure of ours", () => {
     cause: new Error(SECRET),
   });
 
-  test("is one escaped line with code and message, without its cause", async () => {
+  test("is one escaped line with code and message, without its cause, and has its details in JSON", async () => {
     const { code, stdout, stderr } = await told(ours, false);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toBe("store_locked: Another process holds it. Try [U+001B][31magain.\n");
-  });
-
-  test("has its details in JSON", async () => {
-    const { stderr } = await told(ours, true);
-    expect(JSON.parse(stderr)).toEqual({
-      error: "store_locked",
-      message: "Another process holds it. Try [U+001B][31magain.",
-      details: { waited_ms: 5_000 },
-    });
+    const message = "Another process holds it. Try [U+001B][31magain.";
+    expect(stderr).toBe(`store_locked: ${message}\n`);
+    const details = { waited_ms: 5_000 };
+    expect(JSON.parse((await told(ours, true)).stderr)).toEqual({ error: "store_locked", message, details });
   });
 });
 

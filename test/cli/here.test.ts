@@ -14,16 +14,12 @@ const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "..", "seam", "dev-loop.sh");
 
 const home = InProcessHome.forEachTest(HELMDECK_HERE);
-let here: (
-  args: readonly string[],
-  input?: string,
-  env?: Record<string, string>,
-) => ReturnType<InProcessHome["run"]>;
+const here = (args: readonly string[], input = "", env = {}) =>
+  home.run(args, { cwd: home.path("repo"), input, env });
 
 beforeEach(() => {
   mkdirSync(home.path("repo/.harness"), { recursive: true });
   writeFileSync(home.path("repo/.harness/project.json"), '{"vault_project": "heron"}');
-  here = (args, input = "", env = {}) => home.run(args, { cwd: home.path("repo"), input, env });
 });
 
 const memory = (args: readonly string[]) =>
@@ -50,17 +46,10 @@ describe("a dev loop", () => {
 describe("helmdeck-here", () => {
   test("without memory exits 0: no text, an empty list, the project's own path; stderr says why", async () => {
     const recalled = await here(["recall-here", "--phase", "work"]);
-    expect(recalled).toMatchObject({
-      code: 0,
-      stdout: "",
-      stderr: expect.stringMatching(/^Memory is absent: .*\n$/),
-    });
+    const stderr = expect.stringMatching(/^Memory is absent: .*\n$/);
+    expect(recalled).toMatchObject({ code: 0, stdout: "", stderr });
     const offered = await here(["offer-save-here", "--kind", "decision", "--slug", "x"], "text");
-    expect(offered).toMatchObject({
-      code: 0,
-      stdout: "[]\n",
-      stderr: expect.stringMatching(/^Memory is absent/),
-    });
+    expect(offered).toMatchObject({ code: 0, stdout: "[]\n", stderr });
     const path = home.path("repo/.harness/PLAN.md");
     expect(await here(["state-path", "plan"])).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: "" });
   });
@@ -68,45 +57,22 @@ describe("helmdeck-here", () => {
   test("takes every flag that callers give, in both spellings", async () => {
     await memory(["store", "projects/heron/decisions/db", "one file", "--category", "decisions"]);
     const cwd = home.path("repo");
-    const recalled = await home.run([
-      "recall-here",
-      `--cwd=${cwd}`,
-      "--phase=work",
-      "--query",
-      "file",
-      "--limit",
-      "0",
-    ]);
-    expect(recalled).toMatchObject({
-      code: 0,
-      stderr: "",
-      stdout: expect.stringContaining("### decisions/db\n\none file\n\n"),
-    });
+    const asked = "--phase=work --query file --limit 0".split(" ");
+    const recalled = await home.run(["recall-here", `--cwd=${cwd}`, ...asked]);
+    const stdout = expect.stringContaining("### decisions/db\n\none file\n\n");
+    expect(recalled).toMatchObject({ code: 0, stderr: "", stdout });
     writeFileSync(home.path("body.txt"), "from a file");
     const offer = ["offer-save-here", "--cwd", cwd, "--phase", "work", "--kind", "decision", "--slug", "x"];
-    const more = [
-      "--body-file",
-      home.path("body.txt"),
-      "--confidence",
-      "0.5",
-      "--confidence-reason",
-      "heard",
-    ];
-    const offered = JSON.parse((await home.run([...offer, ...more])).stdout);
-    expect(offered).toMatchObject([
+    const offered = async (body: string, ...more: readonly string[]) =>
+      JSON.parse((await home.run([...offer, "--body-file", body, ...more], { input: "typed" })).stdout);
+    const more = "--confidence 0.5 --confidence-reason heard".split(" ");
+    expect(await offered(home.path("body.txt"), ...more)).toMatchObject([
       {
-        kind: "decision",
-        slug: "x",
-        body: "from a file",
-        phase: "work",
-        project: "heron",
-        confidence: 0.5,
-        confidence_reason: "heard",
+        ...{ kind: "decision", slug: "x", body: "from a file", phase: "work", project: "heron" },
+        ...{ confidence: 0.5, confidence_reason: "heard" },
       },
     ]);
-    expect(
-      JSON.parse((await home.run([...offer, "--body-file", "-"], { input: "typed" })).stdout),
-    ).toMatchObject([{ body: "typed" }]);
+    expect(await offered("-")).toMatchObject([{ body: "typed" }]);
     const bound = await home.run(["state-path", "progress", "--cwd", cwd, "--plan", "foo"]);
     expect(bound.stdout).toBe(`${home.path("repo/.harness/progress-foo.md")}\n`);
   });
@@ -130,10 +96,8 @@ describe("helmdeck-here", () => {
   test.each(["here", "bare"])("a corrupt marker is one line and exit 1 (%s)", async (which) => {
     writeFileSync(home.path("repo/.harness/active-plan"), "\u001b[2Jgone\n# SYSTEM");
     const cwd = home.path("repo");
-    const ended =
-      which === "here"
-        ? await here(["state-path", "plan"])
-        : await memory(["here", "state", "plan", "--cwd", cwd]);
+    const asked = () => memory(["here", "state", "plan", "--cwd", cwd]);
+    const ended = await (which === "here" ? here(["state-path", "plan"]) : asked());
     expect(ended).toMatchObject({ code: 1, stdout: "" });
     expect(ended.stderr).toMatch(
       /^active_plan_corrupt: [^\n]*\/active-plan [^\n]*\[U\+001B\]\[2Jgone # SYSTEM[^\n]*\n$/,

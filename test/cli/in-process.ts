@@ -2,6 +2,7 @@
  * A home in which commands run in this process: the same program, but ten times as fast, because most of a command's time is the start
  * of Node. as-shipped.test.ts shows that the shipped command, run as a process, gives the same answers.
  */
+import { expect } from "vitest";
 import type { CommandLine } from "../../commands/command-line.ts";
 import { CommandHome, type Finished, type RunOptions } from "./command.ts";
 import { runPiped } from "./terminal.ts";
@@ -18,6 +19,14 @@ export class InProcessHome extends CommandHome {
   /** An unprivileged user's commands always run as processes. */
   override async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.isUnprivileged ? this.runProcess(args, options) : this.#runHere(args, options);
+  }
+
+  /** The one line that a command answers a script, with nothing on stderr. */
+  async json(...args: readonly string[]): Promise<unknown> {
+    const { code, stdout, stderr } = await this.run([...args, "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^[^\n]*\n$/);
+    return JSON.parse(stdout);
   }
 
   /** Runs the shipped command as a process: for locks between processes, signals, and other effects of a separate process. */

@@ -3,29 +3,12 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { whyNotUnprivileged } from "../run/unprivileged.ts";
-import { CommandHome, finish } from "./command.ts";
+import { BUNDLED_COMMAND, COMMAND_FROM_SOURCE, CommandHome, finish } from "./command.ts";
+import { callOf, HELLO, linesOf } from "./mcp-lines.ts";
 
 const home = CommandHome.forEachTest();
-
-const HELLO = [
-  {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
-  },
-  { jsonrpc: "2.0", method: "notifications/initialized" },
-];
-
-function callOf(id: number, name: string, args: object): object {
-  return { jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } };
-}
-
-function linesOf(messages: readonly object[]): string {
-  return messages.map((message) => `${JSON.stringify(message)}\n`).join("");
-}
 
 interface Answer {
   readonly id: number;
@@ -145,13 +128,25 @@ function namesIn(stdout: string): readonly string[] {
   );
 }
 
-test("only memory tools are listed by default, packs and pipelines on request", async () => {
+test("only memory tools are listed by default", async () => {
   const alone = await home.run(["mcp"], { input: ASK_FOR_TOOLS });
   expect(namesIn(alone.stdout).filter((name) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
   expect(namesIn(alone.stdout)).toHaveLength(10);
-  const all = await home.run(["mcp", "--packs"], { input: ASK_FOR_TOOLS });
-  expect(namesIn(all.stdout)).toEqual(
-    expect.arrayContaining(["swe__solve", "pipeline__github__open-issues"]),
+});
+
+/** The bundle has no folder for the pipelines. */
+test.each([
+  ["bundled", BUNDLED_COMMAND],
+  ["from its sources", COMMAND_FROM_SOURCE],
+])("%s, the program serves the packs and pipelines that ship", async (_, entry) => {
+  const shipped = new CommandHome(entry);
+  onTestFinished(() => shipped.remove());
+  const { code, stdout } = await shipped.run(["mcp", "--packs"], { input: ASK_FOR_TOOLS });
+  expect(code).toBe(0);
+  expect(namesIn(stdout)).toContain("swe__solve");
+  const inputSchema = expect.objectContaining({ required: ["owner", "repo"] });
+  expect(answersIn(stdout).at(-1)?.result.tools).toContainEqual(
+    expect.objectContaining({ name: "pipeline__github__open-issues", inputSchema }),
   );
 });
 

@@ -10,14 +10,7 @@ const home = InProcessHome.forEachTest();
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DAY = 86_400_000;
 
-async function json(...args: readonly string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await home.run([...args, "--json"]);
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
-  expect(stdout.endsWith("\n")).toBe(true);
-  expect(stdout.trimEnd()).not.toContain("\n");
-  return JSON.parse(stdout);
-}
+const json = (...args: readonly string[]) => home.json(...args);
 
 describe("store", () => {
   test("says what was stored, for whom, and until when", async () => {
@@ -46,43 +39,28 @@ describe("store", () => {
     "from a named pipe that nobody writes to is refused at once: %s",
     async (...command) => {
       await promisify(execFile)("mkfifo", [home.path("pipe")]);
-      const { code, stderr } = await home.run([...command, home.path("pipe")]);
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringContaining("is not a regular file; give -"),
-      });
+      const refused = await home.run([...command, home.path("pipe")]);
+      const stderr = expect.stringContaining("is not a regular file; give -");
+      expect(refused).toMatchObject({ code: 1, stderr });
     },
   );
 
-  test("reports that the same value was already stored", async () => {
-    await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
-    const { stdout } = await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
-    expect(stdout).toMatch(
-      /^Refreshed deploy\/konflux \(user_facts\) for main: it has had this value since /,
-    );
-  });
-
-  test("reports that it replaced another value", async () => {
-    await home.run(["store", "deploy/konflux", "We deploy through Konflux"]);
-    const { stdout } = await home.run(["store", "deploy/konflux", "We always deploy through Konflux"]);
-    expect(stdout).toMatch(/^Stored deploy\/konflux \(user_facts\) for main, replacing the value of /);
+  test.each([
+    [
+      "the same value was already stored",
+      "By hand",
+      /^Refreshed k \(user_facts\) for main: it has had this value/,
+    ],
+    ["it replaced another value", "Konflux", /^Stored k \(user_facts\) for main, replacing the value of /],
+  ])("reports that %s", async (_what, value, told) => {
+    await home.run(["store", "k", "By hand"]);
+    expect((await home.run(["store", "k", value])).stdout).toMatch(told);
   });
 
   test("answers a script with key, category, path and expiry, by the options given", async () => {
     const before = Date.now();
-    const stored = await json(
-      "store",
-      "team/release",
-      "The docs team reviews",
-      "--category",
-      "team",
-      "--tag",
-      "docs",
-      "--tag",
-      "release",
-      "--ttl",
-      "30d",
-    );
+    const options = "--category team --tag docs --tag release --ttl 30d".split(" ");
+    const stored = await json("store", "team/release", "The docs team reviews", ...options);
     expect(stored).toEqual({
       key: "team/release",
       category: "team",
@@ -98,12 +76,10 @@ describe("store", () => {
 
   test("reports a replacement to a script", async () => {
     await home.run(["store", "team/release", "The docs team reviews"]);
-    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
-      replaced: { updated_at: expect.stringMatching(RFC3339), refreshed: false },
-    });
-    expect(await json("store", "team/release", "The docs team decides", "--category", "team")).toMatchObject({
-      replaced: { refreshed: true },
-    });
+    const again = () => json("store", "team/release", "The docs team decides", "--category", "team");
+    const updated_at = expect.stringMatching(RFC3339);
+    expect(await again()).toMatchObject({ replaced: { updated_at, refreshed: false } });
+    expect(await again()).toMatchObject({ replaced: { refreshed: true } });
   });
 
   test("reads the value from standard input, and trims it", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-token-command";
+const GIVEN = { HELMDECK_JWT_SECRET: SECRET };
 
 const home = InProcessHome.forEachTest();
 
@@ -20,9 +21,7 @@ function claimsOf(token: string): unknown {
 
 describe("token", () => {
   it("prints only the token, valid for thirty days", async () => {
-    const { code, stdout, stderr } = await home.run(["token", "--subject", "alice"], {
-      env: { HELMDECK_JWT_SECRET: SECRET },
-    });
+    const { code, stdout, stderr } = await home.run(["token", "--subject", "alice"], { env: GIVEN });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
     const claims = claimsOf(stdout) as { iat: number; exp: number };
@@ -32,18 +31,7 @@ describe("token", () => {
 
   it("accepts lifetime, scopes, name and client, and reads the secret from a file", async () => {
     await writeFile(home.path("secret"), `${SECRET}\n`, { mode: 0o600 });
-    const options = [
-      "--ttl",
-      "2h",
-      "--scope",
-      "admin",
-      "--scope",
-      "metrics",
-      "--name",
-      "Al",
-      "--client",
-      "curl",
-    ];
+    const options = "--ttl 2h --scope admin --scope metrics --name Al --client curl".split(" ");
     const { code, stdout } = await home.run(["token", "--subject", "alice", "--json", ...options], {
       env: { HELMDECK_JWT_SECRET_FILE: home.path("secret") },
     });
@@ -126,8 +114,7 @@ describe("token", () => {
     expect((await home.run(["token", "--show"], { env: elsewhere, input })).stderr).toContain(
       "key_unreadable",
     );
-    const nowhere = { HELMDECK_JWT_SECRET: SECRET };
-    expect((await home.run(["token", "--revoke"], { env: nowhere })).stderr).toContain("invalid_input");
+    expect((await home.run(["token", "--revoke"], { env: GIVEN })).stderr).toContain("invalid_input");
   });
 
   it.each([
@@ -143,21 +130,9 @@ describe("token", () => {
   it.each<[string, readonly string[], Record<string, string>, number, string]>([
     ["no secret", ["--subject", "a"], {}, 1, "key_missing"],
     ["a short secret", ["--subject", "a"], { HELMDECK_JWT_SECRET: "short-secret" }, 1, "key_malformed"],
-    ["no subject", [], { HELMDECK_JWT_SECRET: SECRET }, 2, "invalid_input"],
-    [
-      "a life too long",
-      ["--subject", "a", "--ttl", "400d"],
-      { HELMDECK_JWT_SECRET: SECRET },
-      1,
-      "invalid_input",
-    ],
-    [
-      "a life that is none",
-      ["--subject", "a", "--ttl", "soon"],
-      { HELMDECK_JWT_SECRET: SECRET },
-      2,
-      "invalid_input",
-    ],
+    ["no subject", [], GIVEN, 2, "invalid_input"],
+    ["a life too long", ["--subject", "a", "--ttl", "400d"], GIVEN, 1, "invalid_input"],
+    ["a life that is none", ["--subject", "a", "--ttl", "soon"], GIVEN, 2, "invalid_input"],
   ])("refuses %s in one line", async (_what, args, env, exitCode, error) => {
     const { code, stdout, stderr } = await home.run(["token", ...args], { env });
     expect([code, stdout]).toEqual([exitCode, ""]);

@@ -105,26 +105,20 @@ describe("a key that cannot be used", () => {
     await expectNothingLost();
   });
 
-  test("malformed in its file", async () => {
-    writeFileSync(home.keyPath, "not a key at all\n");
-    const said = await expectFailure("key_malformed", ["list"]);
-    expect(said).toContain(home.keyPath);
-    expect(said).not.toContain("not a key at all");
-    writeFileSync(home.keyPath, key);
-    await expectNothingLost();
-  });
-
-  test("readable by others", async () => {
-    chmodSync(home.keyPath, 0o644);
-    expect(await expectFailure("key_unreadable", ["list"])).toContain("chmod 600");
-    chmodSync(home.keyPath, 0o600);
-    await expectNothingLost();
-  });
-
-  test("a folder in its place", async () => {
-    rmSync(home.keyPath);
-    mkdirSync(home.keyPath);
-    await expectFailure("key_unreadable", ["list"]);
+  test.each([
+    [
+      "malformed in its file",
+      () => writeFileSync(home.keyPath, "canary\n"),
+      "key_malformed",
+      () => home.keyPath,
+    ],
+    ["readable by others", () => chmodSync(home.keyPath, 0o644), "key_unreadable", () => "chmod 600"],
+    ["a folder in its place", () => putFolderAt(home.keyPath), "key_unreadable", () => "key_unreadable"],
+  ])("%s", async (_name, spoil, code, told) => {
+    spoil();
+    const said = await expectFailure(code, ["list"]);
+    expect(said).toContain(told());
+    expect(said).not.toContain("canary");
     rmSync(home.keyPath, { recursive: true });
     writeFileSync(home.keyPath, key, { mode: 0o600 });
     await expectNothingLost();
@@ -195,10 +189,10 @@ describe("a foreign database", () => {
 
 describe("a database of a newer version", () => {
   test("is left alone", async () => {
-    const { user_version: ours } = pragma("PRAGMA user_version") as { user_version: number }; // SQLite's own column name
-    pragma("PRAGMA user_version = 9999");
+    const { user_version: ours } = query("PRAGMA user_version") as { user_version: number }; // SQLite's own column name
+    query("PRAGMA user_version = 9999");
     await expectFailure("store_newer", ["store", "k", "v"]);
-    pragma(`PRAGMA user_version = ${ours}`);
+    query(`PRAGMA user_version = ${ours}`);
     await expectNothingLost();
   });
 });
@@ -215,7 +209,9 @@ describe("a damaged database", () => {
   // verifies P-durable-damage
   test("with one row that was changed shows every other row", async () => {
     await home.run(["store", "healthy", "still here"]);
-    changeOneRow("deploy/konflux");
+    // Changes the sealed data of one row, like a failing disk or an attacker.
+    const moved = "UPDATE entries SET category = 'moved' WHERE key = ? RETURNING key";
+    expect(query(moved, "deploy/konflux")).toBeDefined();
     await expectFailure("entry_unreadable", ["get", "deploy/konflux"]);
     expect(await home.run(["get", "healthy"])).toMatchObject({ code: 0, stdout: "still here\n" });
     const listed = await home.run(["list"]);
@@ -308,21 +304,15 @@ describe("doctor, when memory does not open", () => {
   });
 });
 
-function pragma(sql: string): unknown {
-  const database = new DatabaseSync(home.databasePath);
-  try {
-    return database.prepare(sql).get();
-  } finally {
-    database.close();
-  }
+function putFolderAt(path: string): void {
+  rmSync(path);
+  mkdirSync(path);
 }
 
-/** Changes the sealed data of one row, like a failing disk or an attacker. */
-function changeOneRow(key: string): void {
+function query(sql: string, ...values: readonly string[]): unknown {
   const database = new DatabaseSync(home.databasePath);
   try {
-    expect(database.prepare("SELECT 1 FROM entries WHERE key = ?").get(key)).toBeDefined();
-    database.prepare("UPDATE entries SET category = 'moved' WHERE key = ?").run(key);
+    return database.prepare(sql).get(...values);
   } finally {
     database.close();
   }

@@ -1,14 +1,11 @@
-/** The benchmarks' measurements: figures of the paraphrase benchmark, cached embeddings, and exact vector search. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { openBenchMemory, openHybridSearch } from "../../bench/recall/bench-memory.ts";
 import { exactVectorsOver } from "../../bench/recall/exact-vectors.ts";
 import { keepEmbeddings } from "../../bench/recall/kept-embeddings.ts";
 import { type Answered, aimsMissed, cutOnDev, paraphraseFigures } from "../../bench/recall/paraphrases.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../../recall/embedder.ts";
+import { tempFolder } from "../app/fixtures/memories.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 
 const hit = (key: string, score: number) => ({ key, score });
@@ -105,10 +102,9 @@ function lettersOf(text: string): Float32Array {
 }
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-test-"));
+beforeEach(async () => {
+  folder = await tempFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("cached embeddings", () => {
   test("are requested once, in any order, and are returned unchanged", async () => {

@@ -132,3 +132,10 @@ export async function shownOf(
 export async function keysOf(facts: readonly FactSketch[], query: string): Promise<readonly string[]> {
   return (await hitsOf(facts, query)).map(({ key }) => key);
 }
+
+export function repeated(texts: readonly string[]): readonly string[] {
+  return texts.filter((text, place) => texts.indexOf(text) !== place);
+}
+
+/** Words for any text, some of them hard to take apart. */
+export const SOME_WORDS = "copper lamp deploying deployed Zürich 会议室 v1.2.3 a/b-c the 12 is".split(" ");

@@ -100,18 +100,13 @@ describe("expiry", () => {
   });
 });
 
-/** A promise and its resolve function. */
-function openGate() {
-  return Promise.withResolvers<void>();
-}
-
 describe("while the index is being built", () => {
   test("a search answers from the indexed part and reports that; later it is complete without a note", async () => {
     const source = new WritableSource([
       { key: "a", value: "The kayak is crimson." },
       { key: "b", value: "The canoe is crimson." },
     ]);
-    const gate = openGate();
+    const gate = Promise.withResolvers<void>();
     source.gate = gate.promise;
     source.gatesFirstPage = false;
     const recall = recallOf(source, { patienceMs: 0, batchSize: 1 });
@@ -131,7 +126,7 @@ describe("while the index is being built", () => {
     const recall = recallOf(source, { patienceMs: 0 });
     await recall.warm(OWNER);
     source.remove("a"); // by another engine
-    const gate = openGate();
+    const gate = Promise.withResolvers<void>();
     source.gate = gate.promise;
     const searches = [1, 2].map(() => recall.search(OWNER, { query: "crimson" }).catch((error) => error));
     const hundredTurns = (async () => {
@@ -176,7 +171,7 @@ describe("while the index is being built", () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
     const recall = recallOf(source);
     await recall.warm(OWNER);
-    const gate = openGate();
+    const gate = Promise.withResolvers<void>();
     source.gate = gate.promise;
     const first = keys(recall, "turquoise");
     source.gate = undefined;
@@ -199,7 +194,7 @@ describe("while the index is being built", () => {
       status: () => ({}),
     } as unknown as SemanticIndex; // the only fields that recall uses here
     const recall = recallOf(source, { semantic });
-    const [first, second] = [openGate(), openGate()];
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     source.gate = first.promise;
     const answer = keys(recall, "crimson");
     source.gate = second.promise;
@@ -280,7 +275,7 @@ describe("namespaces", () => {
 
   test("closing during the build ends it", async () => {
     const source = new WritableSource([{ key: "a", value: "The kayak is crimson." }]);
-    const gate = openGate();
+    const gate = Promise.withResolvers<void>();
     source.gate = gate.promise;
     const recall = recallOf(source);
     const warming = recall.warm(OWNER);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
-import { createRecall, type RecallOptions } from "../../recall/recall.ts";
+import type { RecallOptions } from "../../recall/recall.ts";
 import type { RecallAnswer } from "../../recall/search-contract.ts";
-import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
+import { type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";
 
 const KONFLUX = "I always deploy via Konflux.";
@@ -26,7 +26,7 @@ async function recallOver(
 ) {
   const drawn = drawSpace({ places: PLACES, ...space });
   const source = new WritableSource(given);
-  const recall = createRecall({ source, now: () => NOW, semantic: drawn.index, ...options });
+  const recall = recallOf(source, { semantic: drawn.index, ...options });
   const search = (query: string, more = {}): Promise<RecallAnswer> =>
     recall.search(OWNER, { query, ...more });
   return { search, source, drawn };
@@ -67,8 +67,7 @@ describe("hybrid search", () => {
     const places = { ...PLACES, [QUESTION]: directionOf(QUESTION), [one.value]: near, [other.value]: near };
     const answerOver = async (stored: readonly FactSketch[]) => {
       const { index: semantic } = drawSpace({ places });
-      const source = new WritableSource([...stored, ...facts(30)]);
-      const recall = createRecall({ source, now: () => NOW, semantic });
+      const recall = recallOf(new WritableSource([...stored, ...facts(30)]), { semantic });
       return (await recall.search(OWNER, { query: QUESTION })).results;
     };
     expect((await answerOver([one]))[0]).not.toHaveProperty("possible");
@@ -224,7 +223,7 @@ describe("without semantic search", () => {
     async (code, reason) => {
       const given = [DEPLOY, ...facts(30)];
       const { search } = await recallOver(given, refusing(code));
-      const plain = createRecall({ source: new WritableSource(given), now: () => NOW });
+      const plain = recallOf(new WritableSource(given));
       for (const query of ["deploy Konflux", QUESTION, "boats counted"]) {
         const expected = await plain.search(OWNER, { query, explain: true });
         expect(await search(query, { explain: true })).toEqual({ ...expected, reason });
@@ -242,8 +241,7 @@ describe("without semantic search", () => {
     const { index: semantic } = drawSpace({
       places: { ...places, [question]: directionOf(question), [night.value]: near },
     });
-    const source = new WritableSource([night, ...stored, ...facts(30)]);
-    const recall = createRecall({ source, now: () => NOW, semantic });
+    const recall = recallOf(new WritableSource([night, ...stored, ...facts(30)]), { semantic });
     const { results } = await recall.search(OWNER, { query: question });
     expect(results.map(({ key }) => key).sort()).toEqual(named);
   });
@@ -284,11 +282,7 @@ describe("without semantic search", () => {
 test("if only some entries are embedded, these are used, and the answer reports it", async () => {
   const drawn = drawSpace({ places: PLACES });
   const semantic = { ...drawn.index, coverage: () => ({ embedded: 1, total: 4, refused: 1 }) };
-  const recall = createRecall({
-    source: new WritableSource([DEPLOY, ...facts(3)]),
-    now: () => NOW,
-    semantic,
-  });
+  const recall = recallOf(new WritableSource([DEPLOY, ...facts(3)]), { semantic });
   expect(await recall.search(OWNER, { query: QUESTION })).toMatchObject({
     mode: "hybrid",
     results: [{ key: DEPLOY.key }],

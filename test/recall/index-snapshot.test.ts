@@ -8,7 +8,7 @@ import type { RecallOptions } from "../../recall/recall.ts";
 import { textsOf } from "../../recall/vectors/embed-entries.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
-import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
+import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, SOME_WORDS, WritableSource } from "./corpus.ts";
 
 /** One copy, in memory. */
 class Kept implements IndexSnapshots {
@@ -70,22 +70,7 @@ const CANOES: readonly FactSketch[] = Array.from({ length: 50 }, (_, i) => ({
   createdAt: NOW - i * 60_000,
 }));
 
-const words = fc.array(
-  fc.constantFrom(
-    "copper",
-    "lamp",
-    "deploying",
-    "deployed",
-    "Zürich",
-    "会议室",
-    "v1.2.3",
-    "a/b-c",
-    "the",
-    "12",
-    "is",
-  ),
-  { maxLength: 20 },
-);
+const words = fc.array(fc.constantFrom(...SOME_WORDS), { maxLength: 20 });
 const value = fc.oneof(
   { weight: 4, arbitrary: words.map((list) => list.join(" ")) },
   { weight: 1, arbitrary: words.map((list) => `${list.join(" ")}\n\n`.repeat(60)) },

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
 import { isEnglish } from "../../recall/analysis/language.ts";
-import { createRecall } from "../../recall/recall.ts";
-import { NOW, OWNER, WritableSource } from "./corpus.ts";
+import { OWNER, recallOf, WritableSource } from "./corpus.ts";
 import { directionOf, drawSpace } from "./meaning.ts";
 
 describe("a text is English", () => {
@@ -55,7 +54,7 @@ describe("a model that knows English alone", () => {
 
   async function answerOf(language?: "english") {
     const { index } = drawSpace({ places, ...(language && { language }) });
-    const recall = createRecall({ source: new WritableSource(facts), now: () => NOW, semantic: index });
+    const recall = recallOf(new WritableSource(facts), { semantic: index });
     return recall.search(OWNER, { query: question });
   }
 

@@ -1,26 +1,21 @@
 /** Forgotten text leaves memory: no string in the process contains it, even if other facts share its words. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { tempFolder } from "../app/fixtures/memories.ts";
 
 const DUMP = fileURLToPath(new URL("fixtures/forget-and-dump.ts", import.meta.url));
 /** Words long enough that V8 by default stores them as slices that keep the complete original text. */
 const SHARED = "counterrevolutionaries 48291337005612345 Überraschungsgeschenke";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "helmdeck-forget-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-function heapAfterForgetting(
+async function heapAfterForgetting(
   facts: readonly { key: string; value: string }[],
   forgotten: readonly string[],
-): string {
+): Promise<string> {
+  const folder = await tempFolder();
   const factsPath = join(folder, "facts.json");
   const snapshotPath = join(folder, "process.heapsnapshot");
   writeFileSync(factsPath, JSON.stringify(facts));
@@ -28,7 +23,7 @@ function heapAfterForgetting(
   return readFileSync(snapshotPath, "utf8");
 }
 
-test("the index keeps neither the text nor the key of a forgotten fact, although others share its words and folder", () => {
+test("the index keeps neither the text nor the key of a forgotten fact, although others share its words and folder", async () => {
   const [gone, kept] = [randomBytes(12).toString("hex"), randomBytes(12).toString("hex")];
   const facts = [
     {
@@ -37,9 +32,9 @@ test("the index keeps neither the text nor the key of a forgotten fact, although
     },
     { key: "folder-of-some-length/other", value: `Kept ${kept} and ${SHARED}, every Tuesday.` },
   ];
-  const before = heapAfterForgetting(facts, []);
+  const before = await heapAfterForgetting(facts, []);
   expect(before).toContain(`Canary ${gone}`);
-  const after = heapAfterForgetting(facts, ["0"]);
+  const after = await heapAfterForgetting(facts, ["0"]);
   expect(after).toContain(`Kept ${kept}`);
   expect(after).not.toContain(gone.slice(0, 8));
 });

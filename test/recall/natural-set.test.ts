@@ -4,15 +4,12 @@ import { type NaturalHalf, readNaturalSet } from "../../bench/recall/natural-set
 import { sharedWords } from "../../bench/recall/shared-words.ts";
 import { validateFact } from "../../engine/facts/facts-policy.ts";
 import { kindOfSecret } from "../../engine/facts/secrets.ts";
+import { repeated } from "./corpus.ts";
 
 const { facts, questions, languages, unanswerable } = readNaturalSet();
 const english = facts.filter(({ language }) => language === undefined);
 const byKey = new Map(facts.map((fact) => [fact.key, fact]));
 const HALVES: readonly NaturalHalf[] = ["dev", "held-out"];
-
-function repeated(texts: readonly string[]): readonly string[] {
-  return texts.filter((text, place) => texts.indexOf(text) !== place);
-}
 
 function counts(names: readonly string[]): Readonly<Record<string, number>> {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, of]) => [name, of.length]));

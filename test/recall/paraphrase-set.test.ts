@@ -4,6 +4,7 @@ import { sharingPairs } from "../../bench/check-paraphrases.ts";
 import { halfOf, readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
 import { sharedWords } from "../../bench/recall/shared-words.ts";
 import { validateFact } from "../../engine/facts/facts-policy.ts";
+import { repeated } from "./corpus.ts";
 
 const { pairs, unanswerable } = readParaphraseSet();
 const all = [...pairs, ...unanswerable];
@@ -13,10 +14,6 @@ function normal(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
-}
-
-function repeated(texts: readonly string[]): readonly string[] {
-  return texts.filter((text, place) => texts.indexOf(text) !== place);
 }
 
 describe("the paraphrase set", () => {

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { openBenchMemory } from "../../bench/recall/bench-memory.ts";
 import { readJsonLines } from "../../bench/recall/conversations.ts";
 import { shownBy } from "../../bench/recall/possible-hits.ts";
-import { createRecall } from "../../recall/recall.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { type FactSketch, hitsOf, keysOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
@@ -135,7 +134,7 @@ describe("semantic search", () => {
   const nearBy = (share: number) => {
     const places = { [value]: between(directionOf(question), directionOf("else"), share) };
     const source = new WritableSource([{ key: "family", value }, CAR]);
-    return createRecall({ source, now: () => NOW, semantic: drawSpace({ places }).index });
+    return recallOf(source, { semantic: drawSpace({ places }).index });
   };
 
   test("a rather similar text is a possible hit, without a shared word", async () => {

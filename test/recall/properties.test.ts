@@ -12,6 +12,7 @@ import {
   NOW,
   OWNER,
   recallOf,
+  SOME_WORDS,
   shownOf,
   WritableSource,
 } from "./corpus.ts";
@@ -21,18 +22,7 @@ const words = fc.array(
   fc.oneof(
     {
       weight: 6,
-      arbitrary: fc.constantFrom(
-        "copper",
-        "lamp",
-        "deploying",
-        "deployed",
-        "Zürich",
-        "会议室",
-        "v1.2.3",
-        "a/b-c",
-        "the",
-        "12",
-      ),
+      arbitrary: fc.constantFrom(...SOME_WORDS),
     },
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 12 }) },
   ),

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { expandedQuery } from "../../recall/meaning/questions.ts";
-import { createRecall } from "../../recall/recall.ts";
-import { type FactSketch, NOW, OWNER, WritableSource } from "./corpus.ts";
+import { type FactSketch, OWNER, recallOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace, type SpaceOptions } from "./meaning.ts";
 
 const FACT = { key: "habit", value: "We deploy on Tuesdays." };
@@ -17,7 +16,7 @@ const PLACES = { [FACT.value]: place, [EXPANDED]: between(place, directionOf("as
 function open(facts: readonly FactSketch[], space: SpaceOptions = {}) {
   const drawn = drawSpace({ places: PLACES, ...space });
   const source = new WritableSource(facts);
-  const recall = createRecall({ source, now: () => NOW, semantic: drawn.index });
+  const recall = recallOf(source, { semantic: drawn.index });
   return { ask: (query: string) => recall.search(OWNER, { query }), drawn, source };
 }
 

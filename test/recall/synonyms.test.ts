@@ -1,7 +1,6 @@
 /** Synonyms, in every word form, are weaker evidence than the word itself, and never sufficient alone. */
 import { describe, expect, test } from "vitest";
-import { createRecall } from "../../recall/recall.ts";
-import { type FactSketch, keysOf, NOW, OWNER, WritableSource } from "./corpus.ts";
+import { type FactSketch, keysOf, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
 
 const DEPLOY = { key: "deploy", value: "Jenkins deploys the billing service." };
@@ -22,7 +21,7 @@ describe("in keyword search", () => {
       [synonym, DEPLOY],
       [DEPLOY, synonym],
     ]) {
-      const recall = createRecall({ source: new WritableSource(facts), now: () => NOW, showsAll: true });
+      const recall = recallOf(new WritableSource(facts), { showsAll: true });
       const { results } = await recall.search(OWNER, { query: "deploy the billing service" });
       expect(results.map(({ key }) => key)).toEqual(["deploy", "synonym"]);
     }
@@ -55,8 +54,7 @@ test("of facts with the same meaning, the one with the question's synonyms comes
   const near = between(directionOf(question), directionOf("else"), 0.3);
   const places = { ...Object.fromEntries(facts.map(({ value }) => [value, near])) };
   const { index: semantic } = drawSpace({ places });
-  const source = new WritableSource(facts);
-  const recall = createRecall({ source, now: () => NOW, semantic, showsAll: true });
+  const recall = recallOf(new WritableSource(facts), { semantic, showsAll: true });
   const { results } = await recall.search(OWNER, { query: question, explain: true });
   expect(results.map(({ key, parts }) => [key, parts?.synonyms?.value])).toEqual([
     ["synonym", 1],

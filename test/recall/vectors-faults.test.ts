@@ -124,20 +124,16 @@ describe("a change of model", () => {
   test("keeps the old vectors until the new ones are complete, and then drops them", async () => {
     const old = await withOldModel();
     const embedder = new WordEmbedder("new", 48);
-    const gate = Promise.withResolvers<void>();
-    embedder.gate = gate.promise;
     const formerEmbedder = (space: string) => (space === old.embedder.space ? old.embedder : undefined);
     const rig = await open({ store: old.store, embedder, formerEmbedder });
-    const called = embedder.called();
-    await rig.catchUp();
-    await called;
+    const release = await rig.catchUpHeld();
     expect(rig.index.serving(ANA)).toBe(old.embedder);
     expect(rig.index.coverage(ANA)).toMatchObject({ embedded: 2, total: 2 });
     expect((await rig.keysFor("crimson kayak"))[0]).toBe("editor");
     await rig.forget("shell"); // also removes it from the vectors in use
     await rig.catchUp();
     expect(await rig.keysFor("turquoise canoe")).toEqual(["editor"]);
-    gate.resolve();
+    release();
     await rig.index.settled(ANA);
     expect(rig.index.serving(ANA)).toBe(embedder);
     expect((await rig.keysFor("crimson kayak"))[0]).toBe("editor");
@@ -292,17 +288,12 @@ describe("the cache", () => {
 describe("closing", () => {
   test("stops at once: unfinished work is discarded, waiting callers are released, no timer is left", async () => {
     const rig = await open();
-    const gate = Promise.withResolvers<void>();
-    rig.embedder.gate = gate.promise;
     await rig.put("editor", "vim");
-    const called = rig.embedder.called();
-    await rig.catchUp();
-    await called;
+    const release = await rig.catchUpHeld();
     const settled = rig.index.settled(ANA);
     rig.index.close();
     await settled;
-    gate.resolve();
-    await gate.promise;
+    release();
     await aFewTurns();
     expect([await rig.keptCount(), rig.index.serving(ANA)]).toEqual([0, undefined]);
     expect(rig.index.status()).toMatchObject({ state: "closed" });

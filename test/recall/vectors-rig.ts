@@ -153,6 +153,16 @@ export class SemanticRig {
     feed.follower.caughtUp();
   }
 
+  /** Passes the changes, and holds what the embedder then makes until the returned function is called. */
+  async catchUpHeld(): Promise<() => void> {
+    const gate = Promise.withResolvers<void>();
+    this.embedder.gate = gate.promise;
+    const called = this.embedder.called();
+    await this.catchUp();
+    await called;
+    return gate.resolve;
+  }
+
   async catchUpAndSettle(namespace = ANA): Promise<void> {
     await this.catchUp(namespace);
     await this.index.settled(namespace);

@@ -95,14 +95,10 @@ describe("an entry", () => {
       const rig = await open();
       await rig.put("editor", "vim");
       await rig.put("shell", "zsh");
-      const gate = Promise.withResolvers<void>();
-      rig.embedder.gate = gate.promise;
-      const called = rig.embedder.called();
-      await rig.catchUp();
-      await called;
+      const release = await rig.catchUpHeld();
       await rig.forget("editor");
       if (isTold) await rig.catchUp();
-      gate.resolve();
+      release();
       await rig.index.settled(ANA);
       expect(await rig.keysFor("editor vim")).toEqual(["shell"]);
       expect(await rig.keptCount()).toBe(1);
@@ -114,14 +110,10 @@ describe("an entry", () => {
     async (isTold) => {
       const rig = await open();
       await rig.put("editor", "crimson kayak");
-      const gate = Promise.withResolvers<void>();
-      rig.embedder.gate = gate.promise;
-      const called = rig.embedder.called();
-      await rig.catchUp();
-      await called;
+      const release = await rig.catchUpHeld();
       await rig.put("editor", "turquoise canoe");
       if (isTold) await rig.catchUp();
-      gate.resolve();
+      release();
       await rig.index.settled(ANA);
       if (!isTold) {
         expect([await rig.search("crimson kayak"), await rig.keptCount()]).toEqual([[], 0]);

@@ -30,6 +30,10 @@ afterAll(async () => {
   await engine.close();
 });
 
+async function expectSame(ask: (memory: Memory) => Promise<unknown>): Promise<void> {
+  expect(await ask(remote)).toEqual(await ask(embedded));
+}
+
 describe("a remote memory", () => {
   it("stores and returns the same as the engine itself", async () => {
     for (const fact of FACTS) expect(await remote.storeFact("main", fact)).toMatchObject({ key: fact.key });
@@ -78,13 +82,9 @@ describe("a remote memory", () => {
 
   it("lists page by page", async () => {
     const asked = [{ prefix: "deploy/" }, { category: "work" }, { limit: 1 }, { expiring: true }];
-    for (const query of [{}, ...asked, { soonestFirst: true }]) {
-      expect(await remote.listFacts("main", query)).toEqual(await embedded.listFacts("main", query));
-    }
-    const { nextCursor = "" } = await remote.listFacts("main", { limit: 2 });
-    expect(await remote.listFacts("main", { cursor: nextCursor })).toEqual(
-      await embedded.listFacts("main", { cursor: nextCursor }),
-    );
+    const { nextCursor: cursor = "" } = await remote.listFacts("main", { limit: 2 });
+    for (const query of [{}, ...asked, { soonestFirst: true }, { cursor }])
+      await expectSame((memory) => memory.listFacts("main", query));
   });
 
   it("reviews a memory, and keeps facts apart", async () => {
@@ -93,7 +93,7 @@ describe("a remote memory", () => {
       ["duplicate", "wifi", "wlan"],
     ]);
     for (const query of [{}, { limit: 1 }, { cursor: nextCursor }])
-      expect(await remote.review("main", query)).toEqual(await embedded.review("main", query));
+      await expectSame((memory) => memory.review("main", query));
     const apart = { keys: ["wlan", "wifi"], upTo: revision };
     expect(await remote.keepApart("main", apart)).toEqual({ keys: apart.keys, apart: true });
     expect((await embedded.review("main", {})).found.duplicate).toBe(0);
@@ -110,9 +110,7 @@ describe("a remote memory", () => {
       { query: "zebra", recall: "quiet" as const },
       { query: "名前は何ですか ".repeat(500) },
     ];
-    for (const query of asked) {
-      expect(await remote.search("main", query)).toEqual(await embedded.search("main", query));
-    }
+    for (const query of asked) await expectSame((memory) => memory.search("main", query));
     expect((await remote.search("main", { query: "deploy" })).results[0]?.path).toContain("deploy");
   });
 
@@ -127,11 +125,10 @@ describe("a remote memory", () => {
 
   it("reads documents by lines", async () => {
     const path = "helmdeck/work/deploy/preference.md";
-    for (const query of [{ path }, { path, fromLine: 3, lineCount: 1 }, { path: "helmdeck/my-memory.md" }]) {
-      expect(await remote.readDocument("main", query)).toEqual(await embedded.readDocument("main", query));
-    }
+    for (const query of [{ path }, { path, fromLine: 3, lineCount: 1 }, { path: "helmdeck/my-memory.md" }])
+      await expectSame((memory) => memory.readDocument("main", query));
     expect(await remote.readDocument("main", { path: "helmdeck/work/none.md" })).toBeUndefined();
-    expect(await remote.myMemory("main")).toEqual(await embedded.myMemory("main"));
+    await expectSame((memory) => memory.myMemory("main"));
   });
 
   it("keeps history, undoes, renews and forgets", async () => {
