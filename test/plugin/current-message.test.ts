@@ -145,7 +145,7 @@ describe("a person's message", () => {
     const prompt = text.repeat(1_000_000 / text.length);
     const begun = performance.now();
     kept({ prompt });
-    expect(performance.now() - begun).toBeLessThan(100);
+    expect(performance.now() - begun).toBeLessThan(3_000); // quadratic: minutes
   });
 });
 
