@@ -73,7 +73,10 @@ export function* jsonValues(text: string, whole = jsonOf(text)): Generator<JsonV
   }
 }
 
-const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
+const CLOSERS = new Map([
+  ["{", "}"],
+  ["[", "]"],
+]);
 
 /**
  * Reads from a bracket to the one that closes it, or to damage: a string without end on its line, a bracket out of place. Of a value
@@ -89,7 +92,7 @@ function scan(text: string, start: number) {
     else if ("{[}]".includes(sign) || (sign === '"' && wantsValue)) wholeTo = end;
     wantsValue = sign === "," ? last === "]" : "[:".includes(sign) || (wantsValue && !'{}]"'.includes(sign));
     if (sign === last) closers.pop();
-    closers.push(...(CLOSERS[sign] ?? ""));
+    closers.push(...(CLOSERS.get(sign) ?? ""));
     at = end;
   }
   const isCut = closers.length > 0 || at === start;
@@ -100,7 +103,7 @@ function scan(text: string, start: number) {
 /** The place behind a sign; undefined behind the value, and where it is damaged. */
 function behind(text: string, at: number, wantsValue: boolean, last: string | undefined): number | undefined {
   const sign = text.charAt(at);
-  if (CLOSERS[sign] !== undefined) return wantsValue ? at + 1 : undefined;
+  if (CLOSERS.has(sign)) return wantsValue ? at + 1 : undefined;
   if (sign === last) return at + 1;
   if (last === undefined || "}]".includes(sign)) return undefined; // also at the end of the text
   return sign === '"' ? endOfString(text, at) : endOf(UNSTRUCTURED, text, at);

@@ -28,6 +28,8 @@ import type { Kind, Row } from "./rows.ts";
 
 const CLOCK_SKEW_MS = 3_600 * 1_000;
 const MOST_CATEGORY_CHARACTERS = 64;
+/** More of a text makes no other category, and too much of it is more than a regular expression can take. */
+const MOST_READ_CHARACTERS = 10_000;
 
 export interface OpenedRow {
   readonly row: Row;
@@ -105,7 +107,7 @@ export function categoryOf(given: string): { readonly category: string; readonly
 }
 
 function likeCategory(given: string): string {
-  const slug = normalForm(given, "NFKD")
+  const slug = normalForm(given.slice(0, MOST_READ_CHARACTERS), "NFKD")
     .replaceAll(/\p{M}/gu, "")
     .toLowerCase()
     .replaceAll(/[^a-z0-9_.-]+/g, "-")
