@@ -13,7 +13,7 @@ import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures, answerWith, type FailureListener, noteFailure } from "./answer-failures.ts";
-import { authenticate, countOpen, HOW_TO_SEND_A_TOKEN, type Tokens } from "./authentication.ts";
+import { authenticate, countOpen, refusalOf, type Tokens } from "./authentication.ts";
 import type { ServerEnv } from "./caller.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
@@ -81,8 +81,7 @@ export function makeApp(parts: AppParts): ServerApp {
 /** Routes that anybody may call. */
 function addOpenPart(app: ServerApp, parts: AppParts): void {
   const counted = countOpen(parts);
-  app.use("/.well-known/*", counted, async (c) => answerWith(c, noOauth()));
-  app.use("/register", counted, async (c) => answerWith(c, noOauth()));
+  for (const path of ["/.well-known/*", "/register"]) app.use(path, counted, answerNoOauth(parts));
   for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
   addOpenRoutes(app, parts);
   addDescriptionRoute(app, parts);
@@ -130,12 +129,13 @@ function refuseOtherMethods(app: ServerApp): MiddlewareHandler<ServerEnv> {
   });
 }
 
-/** Where clients look after a 401. With another 401 they would say nothing to a person. */
-function noOauth(): HelmdeckError {
-  return new HelmdeckError(
-    "not_found",
-    `This server has no OAuth. It got no token, or refuses it. ${HOW_TO_SEND_A_TOKEN}`,
-  );
+/** Clients look there after a 401, and show a person what the answer says. */
+function answerNoOauth({ tokens }: AppParts): MiddlewareHandler<ServerEnv> {
+  return async (c) => {
+    const refused = await refusalOf(tokens, c.req.header("authorization"));
+    const why = refused?.message ?? "It needs none.";
+    return answerWith(c, new HelmdeckError("not_found", `This server has no OAuth. ${why}`));
+  };
 }
 
 function noSuchRoute(): HelmdeckError {

@@ -13,9 +13,6 @@ export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, 
 /** RFC 6750: the scheme's name in any case, one space, and a token of these characters. */
 const BEARER = /^bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
-export const HOW_TO_SEND_A_TOKEN =
-  "Send Authorization: Bearer <token>. To make one: helmdeck-memory token --subject NAME.";
-
 export interface Authentication {
   /** Absent: no token is required. */
   readonly tokens?: Tokens;
@@ -44,10 +41,21 @@ export function countOpen({ tokens, limits }: Authentication): MiddlewareHandler
   };
 }
 
+/** Why a token is refused; undefined if none is, or no token is required. */
+export function refusalOf(
+  tokens: Tokens | undefined,
+  authorization: string | undefined,
+): Promise<HelmdeckError | undefined> {
+  return callerOf(tokens, authorization).then(() => undefined, asHelmdeckError);
+}
+
 async function callerOf(tokens: Tokens | undefined, authorization: string | undefined): Promise<Caller> {
   if (tokens === undefined) return NOBODY;
   if (authorization === undefined) {
-    throw new HelmdeckError("missing_bearer", `This server requires a token. ${HOW_TO_SEND_A_TOKEN}`);
+    throw new HelmdeckError(
+      "missing_bearer",
+      "This server requires a token: send Authorization: Bearer <token>. To make one: helmdeck-memory token --subject NAME.",
+    );
   }
   const token = BEARER.exec(authorization)?.[1];
   if (token === undefined) {

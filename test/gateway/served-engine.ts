@@ -77,7 +77,13 @@ export class EngineProcess {
     const { PATH = "" } = process.env;
     const [command = "", ...others] = args;
     return spawn(process.execPath, [COMMAND, command, ...dbOption(command, this.folder), ...others], {
-      env: { PATH, HOME: this.folder, HELMDECK_MEMORY_KEY: this.#key, HELMDECK_JWT_SECRET: this.#secret },
+      env: {
+        PATH,
+        HOME: this.folder,
+        HELMDECK_MEMORY_KEY: this.#key,
+        HELMDECK_JWT_SECRET: this.#secret,
+        HELMDECK_EMBEDDINGS_PROVIDER: "none", // as in the gateway that it is compared with
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
   }
