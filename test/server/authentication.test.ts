@@ -113,7 +113,7 @@ describe("a server with a secret", () => {
   ])("answers a client that looks for OAuth at %s what to do instead", async (path) => {
     const { status, body } = await served.as().get(path);
     expect((await served.as("abc").get(path)).body.message).toMatch(/no OAuth\. The token is malformed/);
-      expect([status, body]).toMatchObject([
+    expect([status, body]).toMatchObject([
       404,
       { error: "not_found", message: expect.stringMatching(/Bearer/) },
     ]);
