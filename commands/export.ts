@@ -181,7 +181,8 @@ function lineCount({ lines }: Exported): string {
 export type Append = (text: string) => Promise<void>;
 
 /**
- * Calls `write` to fill the new file at `path`. Throws `invalid_input` if the path exists or cannot be written.
+ * Calls `write` to fill the new file at `path`. Throws `invalid_input` if the path exists or cannot be written. `replaces`: takes
+ * the place and the owner of a file that exists.
  *
  * An export has every value in plain text, and no other user of the machine may read it, not even while it is written. So it
  * is created with mode 0600 under a temporary name. Both names are created exclusively, so that nobody can plant a link. An
@@ -190,13 +191,21 @@ export type Append = (text: string) => Promise<void>;
 export async function writePrivateFile(
   path: string,
   write: (append: Append) => Promise<void>,
+  { replaces = false }: { readonly replaces?: boolean } = {},
 ): Promise<void> {
-  if (await exists(path)) throw taken(path);
+  const former = await lstat(path).catch(() => undefined);
+  if (former !== undefined && !replaces) throw taken(path);
+  if (former?.isFile() === false) throw noFile(path);
   const partPath = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
   const stopWatching = removeOnSignal(partPath);
   try {
-    await fill(await openPart(partPath, path), path, write);
-    await publish(partPath, path);
+    const file = await openPart(partPath, path);
+    const refuse = (error: unknown) => Promise.reject(unwritable(path, error));
+    await fill(file, path, async (append) => {
+      if (former !== undefined) await file.chown(former.uid, former.gid).catch(refuse);
+      await write(append);
+    });
+    await (replaces ? rename(partPath, path).catch(refuse) : publish(partPath, path));
     await syncFolder(dirname(path)); // makes the file's name durable
   } finally {
     stopWatching();
@@ -239,19 +248,17 @@ async function publishWithoutLinks(partPath: string, path: string): Promise<void
   }
 }
 
-function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 function isLackOfLinks(error: unknown): boolean {
   return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(systemCodeOf(error));
 }
 
 function taken(path: string): HelmdeckError {
   const message = `${path} already exists and was not changed. Choose another name for --output, or delete it first.`;
+  return new HelmdeckError("invalid_input", message, { details: { path } });
+}
+
+function noFile(path: string): HelmdeckError {
+  const message = `${path} is a folder, a link or a device, and was not changed. Name the file itself with --output.`;
   return new HelmdeckError("invalid_input", message, { details: { path } });
 }
 

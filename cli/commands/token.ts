@@ -34,6 +34,11 @@ export function declareToken(program: Command, runs: Runs): void {
     .option("--scope <name>", "An additional right: record, admin, metrics; repeatable.", collect)
     .option("--name <text>", "A note in the token: its owner.", nonEmpty)
     .option("--client <text>", "A note in the token: its program.", nonEmpty)
+    .option(
+      "--output <file>",
+      "Write the token to this file, of mode 0600, in place of a former one.",
+      nonEmpty,
+    )
     .option("--show", "Read a token from standard input: what it may do, and whether it is accepted.")
     .option("--revoke", "Revoke the tokens of --subject or, without it, of everybody.")
     .option(
@@ -52,7 +57,7 @@ export function declareToken(program: Command, runs: Runs): void {
   withExamples(token, [
     "export HELMDECK_JWT_SECRET_FILE=~/.helmdeck-jwt",
     "helmdeck-memory token --subject main",
-    "helmdeck-memory token --subject main --scope record > main.token",
+    "helmdeck-memory token --subject main --scope record --output main.token",
     "helmdeck-memory token --subject prometheus --scope metrics --ttl 365d",
     "helmdeck-memory token --show < main.token",
     "helmdeck-memory token --revoke --subject main",
@@ -65,6 +70,7 @@ interface TokenOptions {
   readonly scope?: readonly string[];
   readonly name?: string;
   readonly client?: string;
+  readonly output?: string;
   readonly show?: boolean;
   readonly revoke?: boolean;
   readonly until?: number;
@@ -77,11 +83,16 @@ interface RevokeRequest {
   readonly until?: number;
 }
 
-type Request = { readonly kind: "show" } | RevokeRequest | ({ readonly kind: "make" } & TokenRequest);
+interface MakeRequest extends TokenRequest {
+  readonly kind: "make";
+  readonly file?: string;
+}
+
+type Request = { readonly kind: "show" } | RevokeRequest | MakeRequest;
 
 function requestOf(command: Command): Request {
   const { show, revoke: isRevoking, until, ...made } = command.opts<TokenOptions>();
-  const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client } = made;
+  const { ttl = DEFAULT_TTL_SECONDS, scope = [], subject, name, client, output: file } = made;
   if (show && (isRevoking || until !== undefined || Object.keys(made).length > 0)) {
     return command.error("--show takes no other option; the token comes from standard input.");
   }
@@ -93,18 +104,28 @@ function requestOf(command: Command): Request {
   }
   if (until !== undefined) return command.error("--until needs --revoke.");
   if (subject === undefined) return command.error("required option '--subject <name>' not specified");
-  return { kind: "make", subject, ttlSeconds: ttl, scopes: scope, ...defined({ name, client }) };
+  return { kind: "make", subject, ttlSeconds: ttl, scopes: scope, ...defined({ name, client, file }) };
 }
 
-async function makeToken(context: CommandContext, request: TokenRequest): Promise<number> {
+async function makeToken(context: CommandContext, request: MakeRequest): Promise<number> {
   const { shell, output, options } = context;
   const { mintToken } = await import("../../server/tokens.ts");
   const { secrets, revocations } = await requireRules(context);
   const now = shell.now();
   const { token, subject, scopes, expiresAt } = await mintToken(secrets[0], request, now);
   if (revocations.cover({ subject, issued: now })) throw stillRevoked();
-  if (options.json) await output.json({ token, subject, scopes, expires_at: rfc3339(expiresAt) });
-  else await output.line(token);
+  const { file } = request;
+  if (file !== undefined) {
+    const { writePrivateFile } = await import("../../commands/export.ts");
+    await writePrivateFile(file, (append) => append(`${token}\n`), { replaces: true });
+  }
+  const about = { subject, scopes, expires_at: rfc3339(expiresAt) };
+  if (options.json) await output.json(file === undefined ? { token, ...about } : { output: file, ...about });
+  else if (file === undefined) await output.line(token);
+  else
+    await output.line(
+      `Wrote a token of ${harmlessLine(subject)}, valid until ${about.expires_at}, to ${harmlessLine(file)}`,
+    );
   return EXIT_DONE;
 }
 

@@ -1,5 +1,5 @@
 /** `helmdeck-memory token` prints a token that the server accepts, and never the secret. */
-import { stat, writeFile } from "node:fs/promises";
+import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { InProcessHome } from "./in-process.ts";
 
@@ -42,6 +42,49 @@ describe("token", () => {
     expect(claims).toMatchObject({ scopes: ["admin", "metrics"], name: "Al", client: "curl" });
     expect(answer.expires_at).toBe(new Date(claims.exp * 1_000).toISOString());
   });
+
+  it.each([
+    ["a new file", "new.token", undefined],
+    ["a file that others could read", "held.token", "former"],
+    ["a missing folder", "none/t", "its folder does not exist"],
+    ["a path through a file", "held.token/t", "a part of the path is not a folder"],
+    ["a folder", "folder", "a folder, a link or a device"],
+    ["a link to a file", "link", "a folder, a link or a device"],
+    ["a link to nothing", "dangling", "a folder, a link or a device"],
+    ["a device", "/dev/null", "a folder, a link or a device"],
+    ["a folder without permission", "/sys/t", "permission was denied"],
+  ])(
+    "writes the token to %s whole, for the owner alone, or refuses in one line",
+    async (_what, name, expected) => {
+      const at = (path: string) => (path.startsWith("/") ? path : home.path(`out/${path}`));
+      await mkdir(at("folder"), { recursive: true });
+      await writeFile(at("held.token"), "former", { mode: 0o644 });
+      if (process.getuid?.() === 0) await chown(at("held.token"), 1_234, 1_234);
+      for (const [link, target] of [
+        ["link", "held.token"],
+        ["dangling", "nothing"],
+      ] as const)
+        await symlink(at(target), at(link));
+      const { uid } = await stat(at("held.token"));
+      const before = await readdir(home.path("out"));
+      const done = await home.run(["token", "--subject", "alice", "--output", at(name)], { env: GIVEN });
+      expect(`${done.stdout}${done.stderr}`).not.toMatch(/eyJ/);
+      if (name.endsWith(".token")) {
+        expect(done).toMatchObject({ code: 0, stderr: "" });
+        expect(done.stdout).toMatch(/^Wrote a token of alice, valid until .*Z, to .*\n$/);
+        expect(claimsOf(await readFile(at(name), "utf8"))).toMatchObject({ sub: "alice" });
+        const written = await stat(at(name));
+        expect(written.mode & 0o777).toBe(0o600);
+        expect(written.uid).toBe(expected === undefined ? process.getuid?.() : uid); // who reads it, still can
+        expect((await readdir(home.path("out"))).sort()).toEqual([...new Set([...before, name])].sort());
+      } else {
+        expect([done.code, done.stdout]).toEqual([1, ""]);
+        expect(done.stderr).toMatch(new RegExp(`^invalid_input: .*${expected}.*\\n$`));
+        expect(await readdir(home.path("out"))).toEqual(before);
+        expect(await readFile(at("held.token"), "utf8")).toBe("former");
+      }
+    },
+  );
 
   it("shows what a token may do, and fails if it is not accepted", async () => {
     const env = files();
@@ -119,6 +162,8 @@ describe("token", () => {
 
   it.each([
     [["--show", "--subject", "a"]],
+    [["--show", "--output", "t"]],
+    [["--revoke", "--output", "t"]],
     [["--revoke", "--scope", "admin"]],
     [["--subject", "a", "--until", "2026-11-20"]],
     [["--revoke", "--until", "soon"]],
