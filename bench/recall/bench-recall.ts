@@ -28,6 +28,16 @@ import { measureRequests, requestsSection } from "./requests.ts";
 import { askForSure, sureSection } from "./sure-hits.ts";
 import { askBesideCalls, besideCallsSection } from "./tool-calls.ts";
 import { measureUnasked, unaskedSection } from "./unasked.ts";
+import {
+  askChanges,
+  askCost,
+  askNames,
+  askTwoTopics,
+  changesSection,
+  costSection,
+  namesSection,
+  twoTopicsSection,
+} from "./whole-answers.ts";
 
 const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", import.meta.url));
 /** The model that `npm run bench:embedder` serves. */
@@ -83,6 +93,10 @@ const PARTS: Readonly<Record<string, (asking: Asking) => Promise<Measured | unde
   conflicts: async ({ embedder, embeddedBy }) => conflictsSection(await comparePairs(embedder), embeddedBy),
   possible: async ({ bench, embeddedBy }) =>
     possibleHitsSection(await measurePossibleHits(bench), embeddedBy),
+  names: async ({ bench, embeddedBy }) => namesSection(await askNames(bench), embeddedBy),
+  topics: async ({ bench, embeddedBy }) => twoTopicsSection(await askTwoTopics(bench), embeddedBy),
+  changes: async ({ bench, embeddedBy }) => changesSection(await askChanges(bench), embeddedBy),
+  cost: async ({ bench, embeddedBy }) => costSection(await askCost(bench), embeddedBy),
   calls: async () => besideCallsSection(await askBesideCalls()),
   unasked: async ({ embedder, embeddedBy }) => unaskedSection(await measureUnasked(embedder), embeddedBy),
   requests: async () => requestsSection(measureRequests()),

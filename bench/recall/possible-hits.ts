@@ -123,7 +123,7 @@ export function everydaySet(): QuestionSet {
   };
 }
 
-function paraphraseSet(): QuestionSet {
+export function paraphraseSet(): QuestionSet {
   const { pairs, unanswerable } = readParaphraseSet();
   return {
     name: "paraphrased questions",

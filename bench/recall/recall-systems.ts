@@ -28,6 +28,7 @@ export interface Hit {
   readonly key: string;
   readonly score: number;
   readonly possible?: true;
+  readonly conflictsWith?: readonly { readonly key: string }[];
 }
 
 export type Search = (query: string, limit: number) => Promise<readonly Hit[]>;

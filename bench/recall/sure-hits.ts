@@ -61,7 +61,7 @@ export async function askForSure(bench: Bench): Promise<readonly SureAnswer[]> {
 }
 
 /** The natural set's halves have memories of their own. */
-function sureSets(): readonly HalvedSet[] {
+export function sureSets(): readonly HalvedSet[] {
   return [byHash(peopleSet()), byHash(everydaySet()), ...naturalSets(), personalSet()];
 }
 
