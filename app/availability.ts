@@ -1,4 +1,4 @@
-/** Whether a store answers: tells once when it is lost and once when it is back, and asks by itself meanwhile. */
+/** Whether a store answers, or has room: tells once when that is lost and once when it is back, and asks by itself meanwhile. */
 
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { backgroundTimer, type Timer } from "../engine/timing.ts";
@@ -14,7 +14,7 @@ export class Availability {
   readonly #everyMs: number;
   readonly #ask: () => Promise<unknown>;
   #cancel: (() => void) | undefined;
-  #isLost = false;
+  isLost = false;
   losses = 0;
 
   /** @param ask a cheap call, whose outcome is noted like that of every other one */
@@ -25,26 +25,26 @@ export class Availability {
   }
 
   noteLoss(reason: HelmdeckError): void {
-    if (this.#isLost) return;
+    if (this.isLost) return;
     this.beginLost();
     this.#options.onChange(reason);
   }
 
   /** It did not open at the start, and whoever opened it tells that. */
   beginLost(): void {
-    this.#isLost = true;
+    this.isLost = true;
     this.losses += 1;
     this.#askLater();
   }
 
   noteAnswer(): void {
-    if (!this.#isLost) return;
+    if (!this.isLost) return;
     this.close();
     this.#options.onChange(undefined);
   }
 
   close(): void {
-    this.#isLost = false;
+    this.isLost = false;
     this.#cancel?.();
   }
 
@@ -54,7 +54,7 @@ export class Availability {
     this.#cancel = timer(() => {
       this.#ask()
         .catch(() => undefined) // noted
-        .finally(() => this.#isLost && this.#askLater());
+        .finally(() => this.isLost && this.#askLater());
     }, this.#everyMs);
   }
 }

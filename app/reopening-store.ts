@@ -58,6 +58,12 @@ interface Failure {
 /** Until then, every caller gets the error. */
 export const REOPEN_AFTER_MS = 2_000;
 
+/** How long after an administrator made room on the disk that is noticed. */
+export const ROOM_AFTER_MS = 10_000;
+/** As large as a caller's entry may be: less finds room in a page that has some. No caller sees it. */
+const ROOM = { namespace: namespaceOf(undefined, "room"), origin: "cache", key: "room" } as const;
+const ROOM_BYTES = 32_768;
+
 /** The methods that ask the database. */
 type Asked = Exclude<
   { [Name in keyof MemoryStore]-?: MemoryStore[Name] extends Asks ? Name : never }[keyof MemoryStore],
@@ -69,6 +75,8 @@ export class ReopeningStore implements MemoryStore {
   readonly #options: ReopeningOptions;
   readonly #clock: () => number;
   readonly #availability: Availability | undefined;
+  /** Lost while the disk is full. */
+  readonly #room: Availability | undefined;
   /** Absent until it opens for the first time. */
   #store: MemoryStore | undefined;
   #beginnings = 0;
@@ -84,6 +92,8 @@ export class ReopeningStore implements MemoryStore {
     const { onChange, ...more } = options.waiting ?? {};
     const ask = () => this.revision(namespaceOf(""));
     this.#availability = onChange && new Availability({ onChange, ...more }, REOPEN_AFTER_MS, ask);
+    const quietly = { ...more, onChange: () => undefined };
+    this.#room = onChange && new Availability(quietly, ROOM_AFTER_MS, () => this.#tryRoom());
   }
 
   static async open(options: ReopeningOptions): Promise<ReopeningStore> {
@@ -110,7 +120,7 @@ export class ReopeningStore implements MemoryStore {
 
   get gauges(): StoreGauges {
     const { gauges = { quota: DEFAULT_QUOTA, isKeyChanging: false } } = this.#store ?? {};
-    return { ...gauges, ...defined({ losses: this.#availability?.losses }) };
+    return { ...gauges, ...defined({ losses: this.#availability?.losses, isFull: this.#room?.isLost }) };
   }
 
   get snapshots(): IndexSnapshots | undefined {
@@ -151,8 +161,21 @@ export class ReopeningStore implements MemoryStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#availability?.close();
+    this.#room?.close();
     await this.#opening?.catch(() => undefined);
     await this.#store?.close();
+  }
+
+  /** A refused write says that the disk is full, and only a write can say that it is not any more. */
+  async #tryRoom(): Promise<void> {
+    const about = { category: "", tags: [], expiresAt: this.now() + 60_000 };
+    try {
+      await this.put({ ...ROOM, ...about, value: new Uint8Array(ROOM_BYTES) });
+      await this.delete(ROOM);
+    } catch (error) {
+      if (!isHelmdeckError(error, "quota_exceeded")) throw error;
+    }
+    this.#room?.noteAnswer();
   }
 
   /** Throws when it is closed before it ever opened. */
@@ -178,6 +201,7 @@ export class ReopeningStore implements MemoryStore {
       if (!isHelmdeckError(error) || this.#isClosed) throw error;
       if (this.#failure !== undefined || error.code === "store_unavailable")
         this.#availability?.noteLoss(error);
+      if (error.code === "store_full") this.#room?.noteLoss(error);
       throw this.#options.waiting?.explain?.(error, this.#hasOpened) ?? error;
     }
   }

@@ -45,6 +45,10 @@ const PRESENT: Readonly<Record<string, readonly [help: string, value: Measured]>
     "1 while a change of the encryption key is unfinished and two keys open the memory, else 0.",
     ({ isKeyChanging }) => Number(isKeyChanging),
   ],
+  helmdeck_store_full: [
+    "1 since a write found the disk full, until the engine's own attempt every 10 s finds room, else 0.",
+    ({ isFull }) => (isFull === undefined ? undefined : Number(isFull)),
+  ],
   helmdeck_store_connections: ["Open connections to the database server.", (all) => all.connections?.open],
   helmdeck_store_connections_in_use: [
     "Connections to the database server that work now.",

@@ -313,6 +313,8 @@ export interface StoreGauges {
   readonly connections?: ConnectionCounts;
   /** How often a store that waits for its database was lost. */
   readonly losses?: number;
+  /** A write found no room on the disk, and none has since. */
+  readonly isFull?: boolean;
 }
 
 export interface ConnectionCounts {

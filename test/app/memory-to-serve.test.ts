@@ -1,6 +1,9 @@
 /** The memory of a server, in each of its states. */
+
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Memory } from "../../app/memory.ts";
 import {
@@ -8,7 +11,7 @@ import {
   type MemoryToServeOptions,
   openMemoryToServe,
 } from "../../app/memory-to-serve.ts";
-import { REOPEN_AFTER_MS } from "../../app/reopening-store.ts";
+import { REOPEN_AFTER_MS, ROOM_AFTER_MS } from "../../app/reopening-store.ts";
 import { betterSqliteDriver } from "../../engine/store/sqlite/better-sqlite-driver.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { NOW, openTestMemory, placeWithFact, tempPlace } from "./fixtures/memories.ts";
@@ -43,6 +46,48 @@ describe("with a database and its key", () => {
     expect(state).toMatchObject({ state: "ready", keySource: "HELMDECK_MEMORY_KEY" });
     await memory.storeFact("main", { key: "k", value: "v" });
   });
+});
+
+/** False if this machine lets nobody mount. */
+function mountSmallDisk(folder: string): boolean {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], { stdio: "ignore" });
+  } catch {
+    return false;
+  }
+  onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
+  return true;
+}
+
+test("on a full disk, says so until there is room again, whether or not anybody stores", async (context) => {
+  const place = await tempPlace();
+  const folder = dirname(place.databasePath);
+  await mkdir(folder, { mode: 0o700 });
+  if (!mountSmallDisk(folder)) return context.skip("this machine lets nobody mount");
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const { memory } = await openTestServedMemory({
+    ...{ ...place, env: { HELMDECK_MEMORY_KEY: KEY } },
+    ...{ clock: () => clock.now(), timer: clock.timer, onChange: (lost) => told.push(lost) },
+  });
+  const isFull = async () => (await memory.gauges()).isFull;
+  await memory.storeFact("main", { key: "first", value: "x" });
+  expect(await isFull()).toBe(false);
+  const ballast = join(folder, "ballast");
+  expect(() => execFileSync("dd", ["if=/dev/zero", `of=${ballast}`, "bs=4k"], { stdio: "ignore" })).toThrow();
+  const store = () => memory.storeFact("main", { key: "large", value: "x".repeat(16_000) });
+  await expect(store()).rejects.toMatchObject({ code: "store_full" });
+  for (let tries = 0; tries < 3; tries += 1) {
+    expect(await isFull()).toBe(true);
+    clock.advance(ROOM_AFTER_MS);
+    await clock.alarmIn(ROOM_AFTER_MS);
+  }
+  await rm(ballast);
+  clock.advance(ROOM_AFTER_MS);
+  await vi.waitFor(async () => expect(await isFull()).toBe(false));
+  expect(clock.pending).not.toContain(ROOM_AFTER_MS);
+  expect([told, await memory.callers()]).toEqual([[], [expect.objectContaining({ subject: "main" })]]);
+  await store();
 });
 
 describe("without a key and without data", () => {

@@ -22,7 +22,7 @@ const WELL: Series = {
   helmdeck_memory_losses_total: "1x400",
   'helmdeck_memory_state{state="ephemeral"}': "0x400",
   'helmdeck_memory_state{state="read_only"}': "0x400",
-  'helmdeck_failures_total{code="store_full"}': "0x400",
+  helmdeck_store_full: "0x400",
   'helmdeck_failures_total{code="store_locked"}': "0x400",
   'helmdeck_failures_total{code="internal"}': "0x400",
   'helmdeck_http_requests_total{route="/api/v1/memory/search",status="200"}': "0+60x400",
@@ -42,14 +42,15 @@ const WELL: Series = {
   'helmdeck_build_info{version="0.2.0"}': "1x400",
 };
 
-/** What differs, and when somebody looks. */
-const TROUBLE: Readonly<Record<string, readonly [changed: Series, after: string]>> = {
+/** What differs, when somebody looks, and what else fires then. */
+const TROUBLE: Readonly<Record<string, readonly [changed: Series, after: string, other?: string]>> = {
   HelmdeckDown: [{ 'up{job="helmdeck"}': "1 0x20" }, "3m"],
   HelmdeckMemoryLost: [{ helmdeck_memory_available: "1 0x20" }, "2m"],
-  HelmdeckMemoryFlaps: [{ helmdeck_memory_losses_total: "0 0 1 2 3 4 4x20" }, "8m"],
+  HelmdeckMemoryWasLost: [{ helmdeck_memory_losses_total: "0 0 1x20" }, "4m"],
+  HelmdeckMemoryFlaps: [{ helmdeck_memory_losses_total: "0 0 1 2 3 4 4x20" }, "8m", "HelmdeckMemoryWasLost"],
   HelmdeckMemoryNotKept: [{ 'helmdeck_memory_state{state="ephemeral"}': "1x20" }, "6m"],
   HelmdeckReadOnly: [{ 'helmdeck_memory_state{state="read_only"}': "1x20" }, "6m"],
-  HelmdeckDiskFull: [{ 'helmdeck_failures_total{code="store_full"}': "0 0 1x20" }, "4m"],
+  HelmdeckDiskFull: [{ helmdeck_store_full: "0 0 1x20" }, "2m"],
   HelmdeckStoreLocked: [{ 'helmdeck_failures_total{code="store_locked"}': "0+1x20" }, "10m"],
   HelmdeckSlow: [
     { 'helmdeck_http_request_duration_seconds_bucket{route="/api/v1/memory/search",le="0.1"}': "0+30x20" },
@@ -113,9 +114,11 @@ describe("the alert rules", () => {
     it("fire each for its trouble alone, and not at all without", async () => {
       const cases = [
         caseOf(WELL, "6h30m", []),
-        ...Object.entries(TROUBLE).map(([alert, [changed, after]]) =>
-          caseOf({ ...WELL, ...changed }, after, [alert]),
+        ...Object.entries(TROUBLE).map(([alert, [changed, after, other]]) =>
+          caseOf({ ...WELL, ...changed }, after, other === undefined ? [alert] : [alert, other]),
         ),
+        caseOf({ ...WELL, helmdeck_store_full: "0 1 1 0x20" }, "3m", []),
+        caseOf({ ...WELL, helmdeck_memory_losses_total: "0 1x20" }, "12m", []),
       ];
       const file = join(folder, "alerts.yml");
       await writeFile(file, stringify({ rule_files: [RULES], evaluation_interval: "1m", tests: cases }));
