@@ -106,6 +106,14 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     env: "HELMDECK_SERVE_PACKS_FROM",
     parse: nonEmpty,
   },
+  packs: {
+    argument: "",
+    option: "--no-packs",
+    help: "Over MCP, list memory's tools alone: no packs and pipelines.",
+    env: "HELMDECK_SERVE_PACKS",
+    parse: truth,
+    default: true,
+  },
   pipelines: {
     argument: "<folder>",
     help: "A folder with your own pipelines.",

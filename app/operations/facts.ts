@@ -76,11 +76,13 @@ export const getFact = operation("getFact", {
     names: { reply: "Fact" },
   },
   tool: {
-    title: "Read a fact",
-    description: "Read one fact, by key or a hit's path.",
+    title: "Read a hit",
+    description: "Read a fact or a run's record whole.",
     input: z.object({
-      key: z.string().describe("Its key, path, docid or citation."),
+      key: z.string().describe("Key, path, docid or citation."),
     }),
+    // A record of a run has neither tags nor a fingerprint.
+    reply: factSchema.partial({ tags: true, fingerprint: true }).extend({ kind: z.string().optional() }),
     pages: { text: "value" },
   },
 });

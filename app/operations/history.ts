@@ -8,7 +8,7 @@ import { HISTORY_DESCRIPTION, PIN_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/
 import { factSchema } from "./facts.ts";
 import { ADDS, DELETES, operation, READS } from "./operation.ts";
 
-const key = z.string().describe("Its key, path, docid or citation.");
+const key = z.string().describe("Key, path, docid or citation.");
 
 const if_revision = wholeNumber
   .nullish()
@@ -81,9 +81,7 @@ const renewRequestSchema = z.strictObject({
 
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
-  description:
-    "Keep a fact that is still true, for 90 days or ttl_seconds. For another value, store it. my-memory lists" +
-    " what expires soon.",
+  description: "Keep a fact that is still true, for 90 days or ttl_seconds. For another value, store it.",
   effects: ADDS,
   input: renewRequestSchema.extend({ if_revision }),
   reply: factSchema,

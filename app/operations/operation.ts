@@ -19,8 +19,8 @@ export interface Effects {
 
 const ON_MEMORY = { idempotent: true, openWorld: false } as const;
 export const READS: Effects = { readOnly: true, destructive: false, ...ON_MEMORY };
+/** What a store replaces stays in the histories, and an undo brings it back. */
 export const ADDS: Effects = { readOnly: false, destructive: false, ...ON_MEMORY };
-/** Or overwrites. */
 export const DELETES: Effects = { readOnly: false, destructive: true, ...ON_MEMORY };
 
 export interface Rest {

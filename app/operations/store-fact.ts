@@ -11,7 +11,7 @@ import { rfc3339Schema, wholeNumber } from "../wire/fields.ts";
 import { errorReplySchema, writerClaimSchema } from "../wire/schemas.ts";
 import { STORE_DESCRIPTION, STORE_PARAMETERS } from "../wire/tool-texts.ts";
 import { writerSchema } from "./facts.ts";
-import { DELETES, operation } from "./operation.ts";
+import { ADDS, operation } from "./operation.ts";
 
 const { key, value, category, tags, supersedes, ttl_seconds } = STORE_PARAMETERS.properties;
 
@@ -86,7 +86,7 @@ const similar = z
 export const storeFact = operation("storeFact", {
   summary: "Store a fact.",
   description: STORE_DESCRIPTION,
-  effects: DELETES,
+  effects: ADDS,
   input: conditionalFactSchema.extend({ writer, similar }),
   reply: storeReplySchema,
   rest: {
@@ -104,7 +104,7 @@ export const storeFacts = operation("storeFacts", {
   description:
     "Each is stored by the rules of a single store, in the given order, and gets a result of its own: one that is refused does not" +
     " keep the others from being stored. After a lost answer, send the same request again: it changes no value twice.",
-  effects: DELETES,
+  effects: ADDS,
   input: z.strictObject({
     facts: z.array(conditionalFactSchema).describe(`1 to ${FACT_LIMITS.together} facts.`),
     writer,

@@ -26,6 +26,8 @@ interface ServeRequest extends LiveSettings {
   readonly port: number;
   readonly publicOrigin?: string;
   readonly hasPages: boolean;
+  /** MCP lists packs and pipelines, too. */
+  readonly hasPacks: boolean;
   /** Refuse to start if memory would not persist. */
   readonly requiresMemory: boolean;
   /** What indexes may take of memory. */
@@ -105,6 +107,7 @@ function requestOf({ settings }: ServeSettings): ServeRequest {
     allowedOrigins: of<readonly string[] | undefined>("allow-origin") ?? [],
     ...defined({ publicOrigin: of<string | undefined>("public-origin") }),
     hasPages: of<boolean>("pages"),
+    hasPacks: of<boolean>("packs"),
     requestsPerMinute: of<number>("rate-limit"),
     logsCallers: of<boolean>("log-callers"),
     requiresMemory: of<boolean>("require-memory"),
@@ -222,7 +225,7 @@ async function workspacesOf(context: CommandContext): Promise<readonly string[]>
 
 function serverOf(
   serverContext: ServerContext,
-  { hasPages, ...asked }: ServeRequest,
+  { hasPages, hasPacks, ...asked }: ServeRequest,
   security: { readonly log: Logger; readonly secret?: RulesReader },
   workspaces: () => Promise<readonly string[]>,
 ): HelmdeckServer {
@@ -230,7 +233,7 @@ function serverOf(
     ...security,
     ...asked,
     ...(hasPages && { pages: { workspaces } }),
-    mounts: [mcpMount(serverContext)],
+    mounts: [mcpMount(serverContext, { memoryOnly: !hasPacks })],
   });
 }
 

@@ -36,6 +36,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const RESOURCE_NOT_FOUND = -32_002;
 const SESSION_ID = "helmdeck/session_id";
+const SHOWN_NAME_CHARACTERS = 80;
 
 /** Connect it to one transport. Closing it cancels running tools and ends its subscriptions. */
 export function createMcpServer(service: McpService, caller: Caller): Server {
@@ -72,7 +73,8 @@ async function callTool(
 ): Promise<CallToolResult> {
   const tool = service.tools.get(params.name);
   if (tool === undefined) {
-    throw new McpError(ErrorCode.InvalidParams, "Unknown tool. See tools/list for the names.");
+    const named = harmlessLine(params.name.slice(0, SHOWN_NAME_CHARACTERS));
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool "${named}". See tools/list for the names.`);
   }
   const onProgress = progressSender(_meta?.progressToken, sendNotification);
   try {

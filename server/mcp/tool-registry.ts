@@ -1,4 +1,5 @@
 /** The tools that a client sees (packs and pipelines), under names that every client accepts. */
+import { hash } from "node:crypto";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonSchema } from "../../app/wire/arguments.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
@@ -23,24 +24,32 @@ export interface McpTool {
   call(call: ToolCall): Promise<CallToolResult>;
 }
 
-/** The tool names that model providers accept; most of them add the server's name as a prefix. */
-const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** Model providers accept 64 characters with the client's prefix; the longest one is Claude Code's for our plugin. */
+const MOST_CHARACTERS = 64 - "mcp__plugin_helmdeck-memory_helmdeck__".length;
 
-/** `helmdeck.memory_store` is listed as `helmdeck__memory_store`: many clients refuse a dot in a tool's name. */
-export function toolNameOf(dottedName: string): string {
+/** `helmdeck.memory_store` is called `helmdeck__memory_store`: many clients refuse a dot in a tool's name. */
+function withoutDots(dottedName: string): string {
   return dottedName.replaceAll(".", "__");
+}
+
+/** The listed name. A long one ends in a digest, so that it depends on nothing else that is listed. */
+export function toolNameOf(dottedName: string): string {
+  const name = withoutDots(dottedName);
+  if (name.length <= MOST_CHARACTERS) return name;
+  const digest = hash("sha256", dottedName).slice(0, 6);
+  return `${name.slice(0, MOST_CHARACTERS - digest.length - 1)}_${digest}`;
 }
 
 export class ToolRegistry {
   readonly #byName = new Map<string, McpTool>();
   readonly #listed: readonly Tool[];
 
-  /** Throws `invalid_input` if two tools would have the same name, or clients would not accept a name. */
+  /** Throws `invalid_input` if two tools would have the same name. */
   constructor(tools: readonly McpTool[]) {
     for (const tool of tools) {
-      const { name } = tool.definition;
-      requireName(name, tool.dottedName);
-      for (const alias of new Set([name, tool.dottedName])) this.#add(alias, tool);
+      const { definition, dottedName } = tool;
+      const names = [definition.name, withoutDots(dottedName), dottedName];
+      for (const name of new Set(names)) this.#add(name, tool);
     }
     this.#listed = tools.map(({ definition }) => definition);
   }
@@ -49,7 +58,7 @@ export class ToolRegistry {
     return this.#listed;
   }
 
-  /** By its listed or its dotted name. */
+  /** By its listed, its dotted or its long name. */
   get(name: string): McpTool | undefined {
     return this.#byName.get(name);
   }
@@ -64,14 +73,6 @@ export class ToolRegistry {
     }
     this.#byName.set(name, tool);
   }
-}
-
-function requireName(name: string, dottedName: string): void {
-  if (TOOL_NAME.test(name)) return;
-  throw new HelmdeckError(
-    "invalid_input",
-    `"${dottedName}" cannot be an MCP tool: of its name "${name}" clients accept at most 64 of A-Z a-z 0-9 _ -.`,
-  );
 }
 
 /** Keywords whose values map author-chosen names to schemas. */

@@ -146,7 +146,7 @@ test.each([
   expect(namesIn(stdout)).toContain("swe__solve");
   const inputSchema = expect.objectContaining({ required: ["owner", "repo"] });
   expect(answersIn(stdout).at(-1)?.result.tools).toContainEqual(
-    expect.objectContaining({ name: "pipeline__github__open-issues", inputSchema }),
+    expect.objectContaining({ name: "pipeline__github__o_7140a0", inputSchema }),
   );
 });
 

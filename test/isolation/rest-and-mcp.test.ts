@@ -215,7 +215,7 @@ const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> 
   helmdeck__memory_corpus: () => [{}, { query: "canary of alice" }],
   github__list_issues: () => [issues],
   swe__solve: () => [solve],
-  "pipeline__github__open-issues": () => [issues],
+  pipeline__github__o_7140a0: () => [issues],
 };
 
 /** Prompts contain nothing from any memory, so each reads the same for everybody. */

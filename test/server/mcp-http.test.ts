@@ -1,6 +1,7 @@
 /** MCP over real HTTP: session ownership and expiry, and runs whose client cancels or disconnects. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import pino from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -32,7 +33,7 @@ const INITIALIZE = {
 
 interface Serving {
   readonly url: URL;
-  readonly close: () => Promise<void>;
+  close: () => Promise<void>;
 }
 
 async function serve(
@@ -59,9 +60,10 @@ async function tokenOf(subject: string): Promise<string> {
 async function connect(
   url: URL,
   subject: string,
+  fetchFrom: FetchLike = fetch,
 ): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const headers = { authorization: `Bearer ${await tokenOf(subject)}` };
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch: fetchFrom });
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(transport);
   onTestFinished(() => client.close());
@@ -374,15 +376,22 @@ describe("a session that this process does not hold", () => {
     expect(await ping(two.url, undefined, `${crypto.randomUUID()}.x`)).toBe(404);
   });
 
-  test("serves the SDK's client through restarts", async () => {
+  test("serves the SDK's client at two engines in turn, while each is restarted five times", async () => {
     const memory = await openTestMemory();
     const context = testServerContext({ memory, packs: [memoryPack("store", memory)] });
-    const first = await serve(context);
-    const { client } = await connect(first.url, "ada");
-    await first.close();
-    await serve(context, {}, { port: Number(first.url.port) });
-    await client.callTool({ name: "helmdeck__memory_store", arguments: { key: "tea", value: "oolong" } });
-    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
+    const [one, two] = [await serve(context), await serve(context)];
+    let asked = 0;
+    const inTurn = (_: unknown, init?: RequestInit) => fetch((asked++ % 2 === 0 ? one : two).url, init);
+    const { client } = await connect(one.url, "ada", inTurn);
+    const keys = Array.from({ length: 10 }, (_, at) => `tea/${at}`);
+    for (const [at, key] of keys.entries()) {
+      const engine = at % 2 === 0 ? one : two;
+      await engine.close();
+      engine.close = (await serve(context, {}, { port: Number(engine.url.port) })).close;
+      await client.callTool({ name: "helmdeck__memory_store", arguments: { key, value: "oolong" } });
+    }
+    const { facts } = await memory.listFacts("ada", { limit: 50 });
+    expect(facts.map(({ key }) => key).sort()).toEqual(keys);
   });
 });
 

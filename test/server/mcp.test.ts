@@ -64,7 +64,12 @@ describe("tools", () => {
       description: expect.stringContaining("Remember one fact"),
       inputSchema: { type: "object", required: ["key", "value"], additionalProperties: false },
       outputSchema: { type: "object", required: expect.arrayContaining(["key", "expires_at"]) },
-      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
     });
     expect(tools[1]?.annotations).toEqual({
       readOnlyHint: false,
@@ -99,7 +104,6 @@ describe("tools", () => {
 
   test.each([
     ["a pack would be a pipeline's tool", ["pipeline.house"], /would both be the MCP tool "pipeline__house"/],
-    ["a name is longer than clients accept", [`a.${"b".repeat(62)}`], /at most 64/],
   ])("are refused at the start if %s", async (_, names, message) => {
     const packs = names.map((name) => packThat(name, async () => ({})));
     const serverContext = testServerContext({
@@ -137,12 +141,30 @@ describe("tools", () => {
     expect(defects).toMatchObject([{ code: "internal", cause: broken }]);
   });
 
-  test("that do not exist give a protocol error that does not repeat the name", async () => {
+  test.each([
+    ["rm__-rf", 'Unknown tool "rm__-rf". See tools/list for the names.'],
+    [`a\n\u001b[2J${"b".repeat(500)}`, `Unknown tool "a [U+001B][2J${"b".repeat(74)}". See`],
+  ])("that do not exist give a protocol error that names %j", async (name, message) => {
     const client = await connect(await contextWith());
-    await expect(call(client, "rm__-rf")).rejects.toMatchObject({
+    await expect(call(client, name)).rejects.toMatchObject({
       code: -32_602,
-      message: expect.not.stringContaining("rm__"),
+      message: expect.stringContaining(message),
     });
+  });
+
+  test("with long names are listed under shorter ones, which do not depend on other tools, and take both", async () => {
+    const long = [`a.${"b".repeat(62)}`, "team.report_of_the_week.may", "team.report_of_the_year.may"];
+    const packs = long.map((name) => packThat(name, async () => ({ name })));
+    const client = await connect(await contextWith(...packs));
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual([
+      `a__${"b".repeat(16)}_f1b12c`,
+      "team__report_of_the_2e141e",
+      "team__report_of_the_ddedae",
+    ]);
+    for (const [at, dotted] of long.entries())
+      for (const name of [names[at] ?? "", dotted, dotted.replaceAll(".", "__")])
+        expect((await call(client, name)).structuredContent).toEqual({ name: dotted });
   });
 
   test("link a pack's artifacts, which only the caller can read, as text or bytes", async () => {

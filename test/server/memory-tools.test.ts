@@ -12,7 +12,9 @@ const MOST_BYTES = 7_000;
 const NAMES = ["search", "get", "store", "list", "forget", "history", "undo", "renew", "pin", "corpus"].map(
   (name) => `helmdeck__memory_${name}`,
 );
+const CLAUDE_PLUGIN_PREFIX = "mcp__plugin_helmdeck-memory_helmdeck__";
 const MARK = "quagga";
+const AT = "2026-11-18T11:06:40Z";
 const CALLER = { subject: "ada", authenticated: true, scopes: [] };
 
 let whole: WholeServer;
@@ -23,6 +25,7 @@ beforeAll(async () => {
   await memory.storeFact("ada", { key: "animals/best", value: `The ${MARK}.` });
   await memory.storeFact("ada", { key: "animals/best", value: "The okapi." });
   await memory.storeFact("ada", { key: "animals/second", value: `After that the ${MARK}, says Ada.` });
+  await memory.recordPackRun("ada", { pack: "zoo.feed", outcome: "ok", at_unix: Date.parse(AT) / 1_000 });
 });
 afterAll(async () => {
   await whole.close();
@@ -51,16 +54,33 @@ function countOf(text: string, part: string): number {
 
 describe("a server without packs", () => {
   test("lists the memory tools in at most 7 KB", async () => {
-    const sent = JSON.stringify(await (await connect(true)).listTools());
-    expect(JSON.parse(sent).tools.map(({ name }: { name: string }) => name)).toEqual(NAMES);
+    const result = await (await connect(true)).listTools();
+    const sent = JSON.stringify({ jsonrpc: "2.0", id: 100, result });
+    expect(result.tools.map(({ name }) => name)).toEqual(NAMES);
     expect(Buffer.byteLength(sent)).toBeLessThanOrEqual(MOST_BYTES);
     expect(sent).not.toContain("outputSchema");
   });
 
+  test("hints which tools only read and which delete, so that clients ask a person about these alone", async () => {
+    const { tools } = await (await connect(true)).listTools();
+    const kinds = tools.map(({ name, annotations = {} }) => {
+      // As Codex reads them.
+      const { readOnlyHint = false, destructiveHint = true, openWorldHint = true } = annotations;
+      const asks = !readOnlyHint && (destructiveHint || openWorldHint);
+      return [name.replace("helmdeck__memory_", ""), readOnlyHint ? "reads" : asks ? "asks" : "adds"];
+    });
+    expect(Object.fromEntries(kinds)).toEqual({
+      ...{ search: "reads", get: "reads", list: "reads", history: "reads", corpus: "reads" },
+      ...{ store: "adds", renew: "adds", pin: "adds", forget: "asks", undo: "asks" },
+    });
+  });
+
   test("lists at least its own tools if it lists everything", async () => {
     const { tools } = await (await connect(false)).listTools();
-    const others = ["github__list_issues", "swe__solve", "pipeline__github__open-issues"];
-    expect(tools.map(({ name }) => name).sort()).toEqual([...NAMES, ...others].sort());
+    const others = ["github__list_issues", "swe__solve", "pipeline__github__o_7140a0"];
+    const names = tools.map(({ name }) => name);
+    expect(names.sort()).toEqual([...NAMES, ...others].sort());
+    expect(names.map((name) => CLAUDE_PLUGIN_PREFIX + name).filter(({ length }) => length > 64)).toEqual([]);
   });
 
   test("has no packs and no pipelines", async () => {
@@ -105,6 +125,9 @@ describe.each([
     ["list", { expiring: "true", prefix: true, _reason: "to see" }, /"facts": ?\[\]/],
     ["search", { query: 2_026, limit: "5", chatInput: "x" }, /"results"/],
     ["get", { key: "animals/second", toolCallId: 1 }, /After that/],
+    ["get", { path: "helmdeck/user_facts/animals/second.md" }, /After that/],
+    ["get", { key: null, path: "animals/second" }, /After that/],
+    ["get", { path: null }, /^invalid_input: .*key/],
     ["store", { key: 7, value: true, tags: '["a", "b"]', ttl_seconds: "7200" }, /"key": ?"7"/],
     ["get", { key: 7 }, /"value": ?"true",.*"tags": ?\["a", ?"b"\]|"tags": \[\s+"a",\s+"b"\s+\]/s],
     ["store", { key: "7", value: "w", tags: "c d" }, /"key": ?"7"/],
@@ -144,6 +167,18 @@ describe.each([
       ...content.filter((part) => part.type !== "text" || part.text !== asOpenClawWrites),
     ];
     expect(shown.filter((part) => part !== undefined)).toHaveLength(1);
+  });
+
+  test("memory_get reads each hit by the path that it shows, a record of a run too", async () => {
+    const client = await connect(memoryOnly);
+    const read = async (query: string) => {
+      const hits = JSON.parse(textOf(await call(client, "helmdeck__memory_search", { query, limit: 1 })));
+      const [{ path: key }] = hits.results;
+      return JSON.parse(textOf(await call(client, "helmdeck__memory_get", { key })));
+    };
+    expect(await read("animals second")).toMatchObject({ key: "animals/second", tags: [] });
+    const record = { kind: "pack", value: expect.stringContaining(`zoo.feed\n\nOutcome: ok\nAt: ${AT}`) };
+    expect(await read("zoo feed")).toMatchObject(record);
   });
 
   test("a refusal states the reason and the remedy", async () => {

@@ -5,8 +5,10 @@ import { createServer, get, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { InProcessHome } from "../cli/in-process.ts";
+import { newClient } from "./fixtures/mcp-client.ts";
 
 const SECRET = "a-secret-for-the-tests-of-the-serve-command";
 const KEY = "0f".repeat(32);
@@ -186,9 +188,15 @@ describe("the pages of serve", () => {
     expect((await fetch(`${summary.pages}`)).status).toBe(401);
   });
 
-  it("are absent with --no-pages", async () => {
-    const { url, summary } = await serve(["--no-pages"]);
+  it("are absent with --no-pages, as packs are over MCP with --no-packs", async () => {
+    const { url, summary } = await serve(["--no-pages", "--no-packs"]);
     expect(summary.pages).toBeNull();
+    const client = newClient();
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/api/v1/mcp`)));
+    const { tools } = await client.listTools();
+    expect(tools.filter(({ name }) => !name.startsWith("helmdeck__memory_"))).toEqual([]);
+    expect(tools).toHaveLength(10);
+    await client.close();
     const page = await fetch(`${url}/`, { headers: { Accept: "text/html" } });
     expect([page.status, await page.json()]).toEqual([404, expect.objectContaining({ error: "not_found" })]);
   });
