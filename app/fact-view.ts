@@ -28,9 +28,15 @@ export function valueView(held: Held): FormerView {
 }
 
 function viewOf(from: Held, fingerprint: Fingerprint): FormerView {
-  const { writer, ...held } = heldOf(from);
+  const { writer, conversationId, ...held } = heldOf(from);
   const tags = withoutMarks(held.tags);
-  return { ...held, tags, value: Buffer.from(held.value).toString(), fingerprint, ...defined({ writer }) };
+  return {
+    ...held,
+    tags,
+    value: Buffer.from(held.value).toString(),
+    fingerprint,
+    ...defined({ writer, conversationId }),
+  };
 }
 
 /** For an entry that may not open. */

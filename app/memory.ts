@@ -27,6 +27,8 @@ export interface FactInput {
    * category and absent tags are those that the fact has.
    */
   readonly ttlSeconds?: number;
+  /** The fact is a turn of this conversation, in the order of their times. Absent: it is none. */
+  readonly conversationId?: string;
   /** Keys, paths, docids or citations of outdated facts that this one supersedes. At most nine. */
   readonly supersedes?: readonly string[];
   /** Only while the fact has this revision; 0: only while there is none that opens. Throws `changed_meanwhile`. */
@@ -141,6 +143,8 @@ export interface FactView {
   readonly pinned?: true;
   /** Who stored the value; absent when unknown. */
   readonly writer?: Writer;
+  /** Of the conversation that it is a turn of. */
+  readonly conversationId?: string;
 }
 
 /** A former value of a fact, or of one that it superseded. */

@@ -55,7 +55,9 @@ interface Run {
 
 /** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
 function doneThen(toolCalls: ToolCalls, limit: number): readonly ScoredCandidate[] {
-  const byName = Map.groupBy(runsThen(toolCalls), ({ document }) => document.prefix);
+  const byName = Map.groupBy(runsThen(toolCalls), ({ document }) =>
+    document.key.slice(0, document.key.lastIndexOf("/")),
+  );
   const ranked = [...byName.values()].flatMap((same) =>
     same
       .sort(newestFirst)

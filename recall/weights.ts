@@ -107,8 +107,7 @@ export interface Weights {
   };
 
   readonly thread: {
-    /** Milliseconds between lines of a conversation. Faster writes come from an import, whose order means nothing. */
-    readonly shortestGapMs: number;
+    /** Milliseconds between lines of a conversation that are read together. */
     readonly longestGapMs: number;
     /** The least number of lines of a conversation. */
     readonly leastLines: number;
@@ -226,7 +225,7 @@ export const WEIGHTS: Weights = {
   },
   bm25: { saturation: 0.5, lengthNorm: 0.3, lessField: 0.5 }, // LoCoMo
   thread: {
-    ...{ shortestGapMs: 1_000, longestGapMs: 15 * 60_000, leastLines: 2 }, // how people write; LoCoMo
+    ...{ longestGapMs: 15 * 60_000, leastLines: 2 }, // how people write; LoCoMo
     ...{ reach: 4, context: 0.7, decay: 0.8, lent: 0.5, lentDecay: 0.5 }, // LoCoMo
   },
   meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases

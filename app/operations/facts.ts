@@ -26,6 +26,7 @@ export const factSchema = z.object({
   writer: writerSchema
     .optional()
     .describe("Who stored the value, as vouched for by the host; absent when unknown."),
+  conversation_id: z.string().optional().describe("The conversation that it is a turn of."),
 });
 
 export const listFacts = operation("listFacts", {

@@ -71,6 +71,12 @@ const conditionalFactSchema = storeRequestSchema.extend({
     .describe(
       "Only while the fact has this revision; 0: only while there is no such fact. Otherwise changed_meanwhile, and nothing is written.",
     ),
+  conversation_id: z
+    .string()
+    .nullish()
+    .describe(
+      "The fact is a turn of this conversation; search reads its turns together, in the order of their times. Never for plain facts.",
+    ),
   up_to: wholeNumber
     .nullish()
     .describe("A revision: a fact that it supersedes, and that was written later, gives changed_meanwhile."),

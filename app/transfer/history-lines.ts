@@ -21,6 +21,7 @@ export const formerLine = z.strictObject({
   expires_at: z.exactOptional(z.string()),
   fingerprint: z.exactOptional(z.string()),
   writer: z.exactOptional(writerLine),
+  conversation_id: z.exactOptional(z.string()),
   life: z.exactOptional(z.string().check(z.regex(LIFE))),
   into: z.exactOptional(z.string().check(z.regex(LIFE))),
   joined: z.boolean(),
@@ -39,7 +40,7 @@ export function readFormerLine(
   line: z.infer<typeof formerLine>,
   requirePast: (field: string, time: UnixMs) => UnixMs,
 ): FormerValue {
-  const { ttlSeconds: _, value, ...fact } = validateFact(line);
+  const { ttlSeconds: _, value, ...fact } = validateFact({ ...line, conversationId: line.conversation_id });
   const createdAt = requirePast("history", requireTime("history", line.created_at));
   const updatedAt = requirePast("history", requireTime("history", line.updated_at));
   requireFingerprint("history", line.fingerprint, Buffer.from(value));

@@ -105,11 +105,11 @@ class BatchImport {
     const { now, onConflict } = this.#request;
     const there = this.#there.get(entry.key);
     if (there !== undefined && keepsExisting(there, entry, onConflict)) return undefined;
-    const { key, value, category, tags, expiresAt = now } = entry;
+    const { key, value, category, tags, expiresAt = now, conversationId } = entry;
     const { leastTtlSeconds: least, mostTtlSeconds: most } = FACT_LIMITS;
     const seconds = Math.round((expiresAt - now) / 1_000);
     return {
-      ...{ key, value: Buffer.from(value).toString(), category, tags },
+      ...{ key, value: Buffer.from(value).toString(), category, tags, ...defined({ conversationId }) },
       ttlSeconds: Math.min(Math.max(seconds, least), most),
       ...(onConflict !== "replace" && { ifRevision: there?.revision ?? 0 }),
     };

@@ -51,6 +51,7 @@ const factLine = z.strictObject({
   category: z.exactOptional(z.unknown()),
   tags: z.exactOptional(z.unknown()),
   ttl_seconds: z.exactOptional(z.unknown()),
+  conversation_id: z.exactOptional(z.unknown()),
   /** Derived from the other fields; lines of 0.1 have none. */
   path: z.exactOptional(z.string()),
   /** Of the store that it comes from. */
@@ -79,7 +80,8 @@ function factFrom(parsed: object, context: LineContext): NewEntry {
   const { namespace, now } = context;
   const line = requireShape(factLine.safeParse(parsed));
   const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, history, ...given } = line;
-  const fact = validateFact({ ...given, ttlSeconds: ttlSeconds ?? context.ttlSeconds });
+  const { conversation_id: conversationId } = line;
+  const fact = validateFact({ ...given, conversationId, ttlSeconds: ttlSeconds ?? context.ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
     throw invalidField("path", "does not match key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)

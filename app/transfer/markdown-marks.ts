@@ -20,6 +20,7 @@ export const MARKDOWN_FIELDS: readonly MarkdownField[] = [
   { name: "updated", field: "updated_at" },
   { name: "ends", field: "expires_at" },
   { name: "pinned", field: "pinned", isJson: true },
+  { name: "conversation", field: "conversation_id", isJson: true },
 ];
 
 /** Characters with a meaning in Markdown; a backslash before them is removed again. */

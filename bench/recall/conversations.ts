@@ -10,6 +10,7 @@ export interface FactLine {
   readonly category: string;
   readonly tags: readonly string[];
   readonly created_at: string;
+  readonly conversation_id?: string;
 }
 
 export interface Question {
@@ -31,9 +32,15 @@ export function conversationsOfFolder(folder: string): readonly Conversation[] {
   const names = readdirSync(folder).flatMap((file) => /^(.+)\.facts\.jsonl$/.exec(file)?.[1] ?? []);
   return names.sort().map((name) => ({
     name,
-    facts: readJsonLines<FactLine>(join(folder, `${name}.facts.jsonl`)),
+    facts: readJsonLines<FactLine>(join(folder, `${name}.facts.jsonl`)).map(asTurn),
     questions: readJsonLines<Question>(join(folder, `${name}.questions.jsonl`)).filter(hasEvidence),
   }));
+}
+
+/** LoCoMo's files say it by the key, whose first part is the session. Memory reads no key for that. */
+function asTurn(fact: FactLine): FactLine {
+  const slash = fact.key.lastIndexOf("/");
+  return slash <= 0 ? fact : { conversation_id: fact.key.slice(0, slash), ...fact };
 }
 
 /** Does not check the shape of a line. The files are our own or LoCoMo's, and a wrong line fails at once. */
@@ -108,6 +115,7 @@ function factsOfSession({ name, at, turns }: Session): readonly FactLine[] {
     category: "conversation",
     tags: [speaker.toLowerCase()],
     created_at: new Date(at + place * 20_000).toISOString(),
+    conversation_id: name,
   }));
 }
 

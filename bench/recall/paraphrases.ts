@@ -61,7 +61,7 @@ export async function askParaphrases(bench: Bench): Promise<ReadonlyMap<SystemId
   return answered;
 }
 
-/** Spaces the facts some hours apart, as in real use. Facts that are minutes apart would be taken for the lines of one conversation. */
+/** Spaces the facts some hours apart, as in real use. */
 export function lineOf(
   { key, fact }: { readonly key: string; readonly fact: string },
   place: number,

@@ -1,4 +1,5 @@
 /** The facts policy: which facts may be stored. Every surface and every import applies it. */
+import { defined } from "../defined.ts";
 import { invalidField } from "../errors.ts";
 import { HISTORY_LIMITS } from "../rules/history.ts";
 import type { NewEntry, UnixMs } from "../store/memory-store.ts";
@@ -11,6 +12,7 @@ export const FACT_LIMITS = {
   valueBytes: 64 * 1_024,
   tags: 32,
   tagBytes: 64,
+  conversationBytes: 256,
   leastTtlSeconds: 3_600,
   mostTtlSeconds: 31_536_000,
   defaultTtlSeconds: 7_776_000,
@@ -41,13 +43,14 @@ export interface CheckedFact {
   /** Without duplicates, in the given order. */
   readonly tags: readonly string[];
   readonly ttlSeconds: number;
+  readonly conversationId?: string;
 }
 
 /**
  * Validates a fact. Throws `invalid_input` naming the field, the limit and the remedy.
  *
  * Accepts any input, since hosts pass tool arguments unchecked: an object with `key`, `value` and optionally `category`, `tags`,
- * `ttlSeconds`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
+ * `ttlSeconds`, `conversationId`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
  */
 export function validateFact(input: unknown): CheckedFact {
   if (typeof input !== "object" || input === null)
@@ -59,6 +62,7 @@ export function validateFact(input: unknown): CheckedFact {
     category: checkCategory(given.category),
     tags: checkTags(given.tags),
     ttlSeconds: checkTtl(given.ttlSeconds),
+    ...defined({ conversationId: checkConversationId(given.conversationId) }),
   };
 }
 
@@ -159,6 +163,15 @@ function checkTag(tag: unknown): string {
   if (name === "") throw invalidField("tags", "must not hold an empty tag; leave it out");
   refuseLong("tags", name, FACT_LIMITS.tagBytes, "shorten it");
   refuseHostile("tags", name);
+  return name;
+}
+
+function checkConversationId(id: unknown): string | undefined {
+  if (id === undefined || id === null) return undefined;
+  const name = textOf("conversation_id", id).trim();
+  if (name === "") throw invalidField("conversation_id", "must not be empty; leave it out");
+  refuseLong("conversation_id", name, FACT_LIMITS.conversationBytes, "shorten it");
+  refuseHostile("conversation_id", name);
   return name;
 }
 

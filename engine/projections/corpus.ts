@@ -34,6 +34,7 @@ export interface CorpusEntry {
   /** Fingerprint of the value; anything derived from another value of this entry is stale. */
   readonly fingerprint: Fingerprint;
   readonly writer?: Writer;
+  readonly conversationId?: string;
   readonly chunk: CorpusChunk;
   /** The value, or a run's details, within the content; and its first line, counted from 1. */
   readonly body: string;

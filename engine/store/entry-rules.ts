@@ -12,6 +12,7 @@ export const ENTRY_LIMITS = {
   tags: 64,
   tagBytes: 256,
   valueBytes: 16 * 1_024 * 1_024,
+  conversationBytes: 256,
 } as const;
 
 const CHANGES = { least: 1, most: 10_000, byDefault: 1_000 } as const;
@@ -28,6 +29,8 @@ export function checkNewEntry(entry: NewEntry): void {
   checkTags(entry.tags);
   checkValue(entry.value);
   if (entry.writer !== undefined) checkWriter(entry.writer);
+  if (entry.conversationId !== undefined)
+    checkText("conversation_id", entry.conversationId, 1, ENTRY_LIMITS.conversationBytes);
   checkInstant("expiresAt", entry.expiresAt);
   checkInstant("createdAt", entry.createdAt);
   checkInstant("updatedAt", entry.updatedAt);

@@ -15,6 +15,7 @@ const HELD: Readonly<Record<keyof Held, true>> = {
   updatedAt: true,
   expiresAt: true,
   writer: true,
+  conversationId: true,
 };
 const FORMER: Readonly<Record<keyof FormerValue, true>> = { ...HELD, life: true, into: true, joined: true };
 /** What has no column of its own is sealed with the value. */
@@ -22,6 +23,7 @@ const SEALED: Readonly<Record<Exclude<keyof NewEntry, keyof ClearColumns | "hist
   value: true,
   writer: true,
   prolonged: true,
+  conversationId: true,
 };
 const META: Readonly<Record<keyof EntryMeta, true>> = {
   id: true,

@@ -48,6 +48,8 @@ export interface Held {
   readonly expiresAt?: UnixMs;
   /** As vouched for by the host; absent when unknown, as in rows of 0.1. */
   readonly writer?: Writer;
+  /** It is a turn of this conversation. Nothing else says so, neither key nor tag. */
+  readonly conversationId?: string;
 }
 
 /** A former value of a fact, or of a fact that it superseded. */

@@ -55,13 +55,18 @@ export function checkWriter(writer: Writer): void {
 }
 
 /**
- * The content to seal: two bytes of length, then JSON with the writer and a mark for a prolonged life (empty when there is
- * neither), then the value.
+ * The content to seal: two bytes of length, then JSON with the writer, a mark for a prolonged life and the conversation (empty when
+ * there is none of them), then the value. Until 0.3.0, the list had to name a writer or the mark, and more fields were ignored.
  */
-export function encodeContent({ value, writer, prolonged, ...others }: Content): Uint8Array {
+export function encodeContent({ value, writer, prolonged, conversationId, ...others }: Content): Uint8Array {
   others satisfies Record<string, never>; // every field is encoded
-  const about = [...FIELDS.map((field) => writer?.[field] ?? null), ...(prolonged ? [PROLONGED] : [])];
-  const named = writer === undefined && !prolonged ? "" : JSON.stringify(about);
+  const said = writer ?? (conversationId === undefined ? undefined : NOBODY);
+  const about = [
+    ...FIELDS.map((field) => said?.[field] ?? null),
+    ...(prolonged || conversationId !== undefined ? [prolonged ? PROLONGED : null] : []),
+    ...(conversationId === undefined ? [] : [conversationId, ...(writer === undefined ? [UNKNOWN] : [])]),
+  ];
+  const named = said === undefined && !prolonged ? "" : JSON.stringify(about);
   const writerBytes = Buffer.byteLength(named);
   const content = Buffer.allocUnsafe(LENGTH_BYTES + writerBytes + value.byteLength);
   content.writeUInt16BE(writerBytes);
@@ -71,10 +76,14 @@ export function encodeContent({ value, writer, prolonged, ...others }: Content):
 }
 
 const PROLONGED = 1;
+/** What 0.3.0 shows as the writer of a turn that has none. */
+const NOBODY: Writer = { surface: "import" };
+const UNKNOWN = 0;
 
 interface About {
   readonly writer?: Writer;
   readonly prolonged?: true;
+  readonly conversationId?: string;
 }
 
 export interface Content extends About {
@@ -94,13 +103,17 @@ export function decodeContent(content: Uint8Array): Content | undefined {
 }
 
 function parseAbout(json: string): About | undefined {
-  const [surface, agent, sessionKind, mark] = jsonListOf(json);
-  const prolonged = mark === PROLONGED && ({ prolonged: true } as const);
-  if (typeof surface !== "string") return prolonged || undefined;
+  const [surface, agent, sessionKind, mark, conversationId, author] = jsonListOf(json);
+  const others = {
+    ...(mark === PROLONGED && ({ prolonged: true } as const)),
+    ...(typeof conversationId === "string" && { conversationId }),
+  };
+  if (author === UNKNOWN) return others;
+  if (typeof surface !== "string") return mark === PROLONGED ? others : undefined;
   const writer = {
     surface,
     ...(typeof agent === "string" && { agent }),
     ...(typeof sessionKind === "string" && { sessionKind }),
   };
-  return { writer, ...prolonged };
+  return { writer, ...others };
 }

@@ -14,10 +14,8 @@ export interface IndexedDocument {
   readonly content: string;
   readonly category: string;
   readonly key: string;
-  /** The key up to its last slash; undefined without one. */
-  readonly prefix: string | undefined;
-  /** At the end of the key: 12 of "call/12". Undefined without one; a date is none. */
-  readonly lineNumber: number | undefined;
+  /** See {@link CorpusEntry}. */
+  readonly conversationId: string | undefined;
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   /** Infinity means never. */
@@ -32,13 +30,7 @@ export interface IndexedDocument {
   readonly units: readonly number[];
 }
 
-/** @param shared keeps a copy of a prefix: a piece of the key would keep all of it */
-export function documentOf(
-  entry: CorpusEntry,
-  units: readonly number[],
-  shared: (prefix: string) => string,
-): IndexedDocument {
-  const prefix = prefixOf(entry.key);
+export function documentOf(entry: CorpusEntry, units: readonly number[]): IndexedDocument {
   return {
     id: entry.id,
     origin: entry.origin,
@@ -49,8 +41,7 @@ export function documentOf(
     content: entry.chunk.content,
     category: entry.category,
     key: entry.key,
-    prefix: prefix === undefined ? undefined : shared(prefix),
-    lineNumber: lineNumberOf(entry.key),
+    conversationId: entry.conversationId,
     createdAt: entry.createdAt,
     updatedAt: entry.updatedAt,
     expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -71,32 +62,34 @@ export interface PackedDocuments {
   /** Null when they follow from category and key. */
   readonly names: (Pick<IndexedDocument, "docid" | "path" | "title"> | null)[];
   /** What many documents share, and which of them each one has. */
-  readonly shared: readonly Pick<IndexedDocument, "origin" | "kind" | "category" | "prefix" | "writer">[];
+  readonly shared: readonly Pick<IndexedDocument, Shared>[];
   readonly sharedBy: readonly number[];
-  /** Of each document: its times, the number at the end of its key (NaN without one), where its body is, and where its units end. */
+  /** Of each document: its times, where its body is, and where its units end. */
   readonly numbers: Float64Array;
   readonly units: Uint32Array;
   /** The length of all texts. */
   readonly characters: number;
 }
 
-const NUMBERS = 7;
+type Shared = "origin" | "kind" | "category" | "conversationId" | "writer";
+
+const NUMBERS = 6;
 
 export function packDocuments(documents: readonly IndexedDocument[]): PackedDocuments {
   const groups = new Map<string, number>();
   const shared: PackedDocuments["shared"][number][] = [];
-  const sharedBy = documents.map(({ origin, kind, category, prefix, writer }) => {
-    const name = JSON.stringify([origin, kind, category, prefix, writer]);
+  const sharedBy = documents.map(({ origin, kind, category, conversationId, writer }) => {
+    const name = JSON.stringify([origin, kind, category, conversationId, writer]);
     const known = groups.get(name) ?? groups.size;
-    if (known === groups.size) shared.push({ origin, kind, category, prefix, writer });
+    if (known === groups.size) shared.push({ origin, kind, category, conversationId, writer });
     groups.set(name, known);
     return known;
   });
   const units: number[] = [];
   const numbers = documents.flatMap((document) => {
-    const { createdAt, updatedAt, expiresAt, lineNumber = Number.NaN, bodyStartLine, bodyLength } = document;
+    const { createdAt, updatedAt, expiresAt, bodyStartLine, bodyLength } = document;
     units.push(...document.units);
-    return [createdAt, updatedAt, expiresAt, lineNumber, bodyStartLine, bodyLength, units.length];
+    return [createdAt, updatedAt, expiresAt, bodyStartLine, bodyLength, units.length];
   });
   return {
     ids: documents.map(({ id }) => id),
@@ -166,8 +159,8 @@ export class PackedDocument implements IndexedDocument {
     return this.#shared.category;
   }
 
-  get prefix(): string | undefined {
-    return this.#shared.prefix;
+  get conversationId(): string | undefined {
+    return this.#shared.conversationId;
   }
 
   get writer(): Writer | undefined {
@@ -186,22 +179,17 @@ export class PackedDocument implements IndexedDocument {
     return this.#number(2);
   }
 
-  get lineNumber(): number | undefined {
-    const number = this.#number(3);
-    return Number.isNaN(number) ? undefined : number;
-  }
-
   get bodyStartLine(): number {
-    return this.#number(4);
+    return this.#number(3);
   }
 
   get bodyLength(): number {
-    return this.#number(5);
+    return this.#number(4);
   }
 
   get units(): readonly number[] {
-    const start = this.#row === 0 ? 0 : this.#number(6 - NUMBERS);
-    return Array.from(this.#all.units.subarray(start, this.#number(6)));
+    const start = this.#row === 0 ? 0 : this.#number(5 - NUMBERS);
+    return Array.from(this.#all.units.subarray(start, this.#number(5)));
   }
 
   /** So that a forgotten text leaves memory before the others do. */
@@ -235,11 +223,6 @@ export function textOfDocument(document: IndexedDocument): EntryText {
 /** The length of all its texts. */
 export function charactersOf({ id, docid, path, title, content, key }: IndexedDocument): number {
   return [id, docid, path, title, content, key].reduce((sum, { length }) => sum + length, 0);
-}
-
-function prefixOf(key: string): string | undefined {
-  const slash = key.lastIndexOf("/");
-  return slash <= 0 ? undefined : key.slice(0, slash);
 }
 
 /** The passages of an entry: its whole body when the content fits a snippet, otherwise parts of it. Never empty. */
@@ -281,12 +264,4 @@ function lineStart(content: string, line: number): number {
     at = next + 1;
   }
   return at;
-}
-
-const NUMBER_AT_END = /(?<!\d)\d{1,9}$/;
-const DATE_AT_END = /\d{4}-\d\d(?:-\d\d)?$/;
-
-function lineNumberOf(key: string): number | undefined {
-  const digits = NUMBER_AT_END.exec(key)?.[0];
-  return digits === undefined || DATE_AT_END.test(key) ? undefined : Number(digits);
 }

@@ -17,7 +17,7 @@ import {
   passagesOfEntry,
   searchedText,
 } from "./indexed-document.ts";
-import { compareInThread, Neighbours } from "./neighbours.ts";
+import { Neighbours } from "./neighbours.ts";
 import type { Passage } from "./passages.ts";
 import {
   ANYWHERE,
@@ -116,7 +116,7 @@ export class LexicalIndex {
         this.#passages.set(unit * PASSAGE + place, number);
       units.push(unit);
     }
-    const document = documentOf(entry, units, (prefix) => this.neighbours.sharedPrefix(prefix));
+    const document = documentOf(entry, units);
     for (const unit of units) this.#documentOfUnit[unit] = document;
     this.#documents.set(entry.id, document);
     this.#characters += charactersOf(document);
@@ -241,8 +241,7 @@ export class LexicalIndex {
     };
     for (const page of this.#arena.pages) yield { kind: "page", page };
     for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
-    const inOrder = [...this.#documents.values()].sort(compareInThread);
-    for (const documents of inGroups(inOrder, DOCUMENTS_IN_PART))
+    for (const documents of inGroups([...this.#documents.values()], DOCUMENTS_IN_PART))
       yield { kind: "documents", documents: packDocuments(documents) };
   }
 
@@ -272,7 +271,7 @@ export class LexicalIndex {
       const document = new PackedDocument(packed, row);
       this.#documents.set(id, document);
       for (const unit of document.units) this.#documentOfUnit[unit] = document;
-      if (document.origin === "fact") this.neighbours.addLast(document);
+      if (document.origin === "fact") this.neighbours.add(document);
     }
   }
 

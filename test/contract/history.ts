@@ -17,6 +17,7 @@ import {
   withRig,
 } from "./rig.ts";
 
+const TURN = { conversationId: "call" };
 const WRITER = { surface: "openclaw", agent: "ana", sessionKind: "direct" };
 
 /** The history as `key: value`, newest first. */
@@ -42,7 +43,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     test(
       "keeps replaced values, newest first, complete with time and writer",
       withRig(open, async ({ store, clock }) => {
-        await store.put(fact("editor", "vim", { tags: ["x"], category: "tools", writer: WRITER }));
+        await store.put(fact("editor", "vim", { tags: ["x"], category: "tools", writer: WRITER, ...TURN }));
         clock.now += 1;
         await store.put(fact("editor", "emacs"));
         clock.now += 1;
@@ -52,7 +53,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
         expect(first).toMatchObject({
           category: "tools",
           tags: ["x"],
-          writer: WRITER,
+          ...{ writer: WRITER, ...TURN },
           createdAt: START,
           updatedAt: START,
         });
@@ -254,7 +255,7 @@ export function describeHistory(open: OpenRig, erased: Erasure["erased"]): void 
     test(
       "restores the previous value, and then the one before that",
       withRig(open, async ({ store, clock }) => {
-        await store.put(fact("editor", "vim", { category: "tools", tags: ["x"], writer: WRITER }));
+        await store.put(fact("editor", "vim", { category: "tools", tags: ["x"], writer: WRITER, ...TURN }));
         const first = await store.get(refTo("editor"));
         await storeInTurn(store, clock, "editor: emacs", "editor: ed");
         const undone = await store.undo(refTo("editor"));

@@ -20,6 +20,7 @@ export interface FactSketch {
   readonly updatedAt?: number;
   readonly expiresAt?: number;
   readonly writer?: Writer;
+  readonly conversationId?: string;
 }
 
 /** The id only depends on the key, so the same key always gives the same entry. */
@@ -36,6 +37,7 @@ export function corpusEntry(sketch: FactSketch): CorpusEntry {
     updatedAt: sketch.updatedAt ?? createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(sketch.writer && { writer: sketch.writer }),
+    ...(sketch.conversationId && { conversationId: sketch.conversationId }),
     fingerprint: "0".repeat(16) as Fingerprint, // recall ignores it
   };
   const projection = projectEntry(entry);

@@ -6,25 +6,17 @@ import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { corpusEntry, idOf } from "./corpus.ts";
 
-const { reach, shortestGapMs, longestGapMs } = WEIGHTS.thread;
+const { reach, longestGapMs } = WEIGHTS.thread;
 
 const KEYS = [
   ...Array.from({ length: 14 }, (_, n) => `call/${n}`),
-  ...[
-    "call/007",
-    "call/end",
-    "call/2026-11-02",
-    "call/2026-11",
-    "call/x9",
-    "call/x10",
-    "call/1234567890",
-    "calls",
-  ],
+  ...["call/007", "call/end", "call/x9", "call/x10", "calls", "2026-11-28/1"],
 ];
 
 const added = fc.record({
   key: fc.constantFrom(...KEYS),
-  createdAt: fc.integer({ min: 0, max: 40 }).map((n) => n * 700),
+  createdAt: fc.integer({ min: 0, max: 40 }).map((n) => n * 70_000),
+  conversationId: fc.constantFrom("call", "chat", ""),
 });
 const step = fc.oneof(
   { weight: 5, arbitrary: added.map((fact) => ({ do: "add" as const, fact })) },
@@ -58,37 +50,20 @@ function allAround(index: LexicalIndex): Readonly<Record<string, readonly string
   return Object.fromEntries(all);
 }
 
-/** As it was computed before numbers were kept: each key is read anew. */
 function expected(documents: readonly IndexedDocument[]): Readonly<Record<string, readonly string[]>> {
-  const sorted = documents
-    .filter(({ prefix }) => prefix !== undefined)
-    .toSorted((a, b) => a.createdAt - b.createdAt || (a.key < b.key ? -1 : Number(a.key > b.key)));
+  const byKey = new Intl.Collator("en", { numeric: true });
   const around = (document: IndexedDocument): readonly string[] => {
+    const sorted = documents
+      .filter(({ conversationId }) => conversationId && conversationId === document.conversationId)
+      .toSorted((a, b) => a.createdAt - b.createdAt || byKey.compare(a.key, b.key) || (a.id < b.id ? -1 : 1));
     const place = sorted.indexOf(document);
     if (place === -1) return [];
     const found: string[] = [];
     for (let distance = 1; distance <= reach; distance += 1)
       for (const other of [sorted[place - distance], sorted[place + distance]])
-        if (other !== undefined && isNear(other, document) && countsOn(other.key, document.key))
+        if (other !== undefined && Math.abs(other.createdAt - document.createdAt) <= longestGapMs)
           found.push(`${other.key} ${distance}`);
     return found;
   };
   return Object.fromEntries(documents.map((document) => [document.key, around(document)]));
-}
-
-function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
-  const gapMs = Math.abs(left.createdAt - right.createdAt);
-  return gapMs >= shortestGapMs && gapMs <= longestGapMs;
-}
-
-function countsOn(left: string, right: string): boolean {
-  const [leftStem, leftNumber] = numbered(left);
-  const [rightStem, rightNumber] = numbered(right);
-  return leftStem !== undefined && leftStem === rightStem && Math.abs(leftNumber - rightNumber) <= reach;
-}
-
-function numbered(key: string): readonly [stem: string | undefined, number: number] {
-  const digits = /(?<!\d)\d{1,9}$/.exec(key)?.[0];
-  const isDate = /\d{4}-\d\d(?:-\d\d)?$/.test(key);
-  return digits === undefined || isDate ? [undefined, 0] : [key.slice(0, -digits.length), Number(digits)];
 }

@@ -47,6 +47,7 @@ test("a conversation's turns become facts under their session, twenty seconds ap
       category: "conversation",
       tags: ["ada"],
       created_at: "2023-05-08T13:56:00.000Z",
+      conversation_id: "session_1",
     },
     {
       key: "session_1/D1:2",
@@ -54,6 +55,7 @@ test("a conversation's turns become facts under their session, twenty seconds ap
       category: "conversation",
       tags: ["bo"],
       created_at: "2023-05-08T13:56:20.000Z",
+      conversation_id: "session_1",
     },
     {
       key: "session_2/D2:1",
@@ -61,6 +63,7 @@ test("a conversation's turns become facts under their session, twenty seconds ap
       category: "conversation",
       tags: ["ada"],
       created_at: "2024-01-01T00:05:00.000Z",
+      conversation_id: "session_2",
     },
   ]);
 });

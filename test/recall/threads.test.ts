@@ -1,5 +1,8 @@
-/** Consecutive lines are scored together; facts that only share a folder or an import are not. */
+/** Turns of a conversation are scored together; facts that only share a folder, numbers or an import are not. */
 import { describe, expect, test } from "vitest";
+import type { OpenMemory } from "../../app/compose.ts";
+import { openWithClock, NOW as STORED_AT } from "../app/fixtures/memories.ts";
+import { importLines } from "../transfer/import-lines.ts";
 import { type FactSketch, hitsOf, keysOf, NOW } from "./corpus.ts";
 
 const TALK = [
@@ -17,7 +20,12 @@ function talk(gapMs: number, keyOf: (place: number) => string): readonly FactSke
     value,
     tags: [value.split(":")[0]?.toLowerCase() ?? ""],
     createdAt: NOW - 86_400_000 + place * gapMs,
+    conversationId: "call/2026-03",
   }));
+}
+
+function plain(gapMs: number, keyOf: (place: number) => string): readonly FactSketch[] {
+  return talk(gapMs, keyOf).map(({ conversationId: _, ...fact }) => fact);
 }
 
 const numbered = (place: number) => `call/2026-03/line:${place + 1}`;
@@ -40,18 +48,76 @@ describe("a conversation", () => {
   });
 });
 
-describe("each fact must match alone if the facts are not a conversation:", () => {
+describe("each fact must match alone if nothing says that the facts are a conversation:", () => {
   const question = "What did Iven say of the boat after the storm?";
+  const HOUR_MS = 3_600_000;
 
   test.each<[string, readonly FactSketch[]]>([
-    ["written at the same time, by an import", talk(0, numbered)],
-    ["hours apart", talk(3_600_000, numbered)],
-    ["keys that are not consecutive", talk(20_000, (place) => `call/${"abcdef"[place]}`)],
-    ["keys that are days", talk(20_000, (place) => `diary/2026-03-0${place + 1}`)],
-    ["keys far apart", talk(20_000, (place) => `call/${place * 100}`)],
-    ["keys without a common folder", talk(20_000, (place) => `line${place}`)],
+    ["numbers in a folder", plain(20_000, (place) => `fact/${place + 1}`)],
+    ["numbers of a day", plain(20_000, (place) => `2026-11-28/${place + 1}`)],
+    ["numbered lines of a call", plain(20_000, numbered)],
+    ["days", plain(20_000, (place) => `diary/2026-03-0${place + 1}`)],
+    [
+      "one tag for all",
+      plain(20_000, numbered).map((fact) => ({ ...fact, tags: ["import:jsonl-2026-03-01-3fa9c1"] })),
+    ],
+    [
+      "another conversation for each",
+      talk(20_000, numbered).map((fact) => ({ ...fact, conversationId: fact.key })),
+    ],
+    ["turns of one conversation that are hours apart", talk(HOUR_MS, numbered)],
   ])("%s", async (_name, facts) => {
-    expect(await keysOf(facts, question)).not.toContain(facts.find((_, place) => place === 1)?.key);
+    expect(await keysOf(facts, question)).not.toContain(facts[1]?.key);
+  });
+});
+
+test.each<[string, number, (place: number) => string]>([
+  ["whatever the keys are", 20_000, (place) => `${"qwerty"[place]}`],
+  ["imported without times", 0, numbered],
+])("turns of one conversation are read together, %s", async (_name, gapMs, keyOf) => {
+  const keys = await keysOf(talk(gapMs, keyOf), "What did Iven say of the boat after the storm?");
+  expect(keys.slice(0, 2)).toContain(keyOf(1));
+});
+
+describe("a memory that somebody fills", () => {
+  const question = "What did Iven say of the boat after the storm?";
+  const line = (value: string, place: number) => ({
+    ...{ key: `call/${place + 1}`, value },
+    created_at: new Date(STORED_AT - 86_400_000 + place * 20_000).toISOString(),
+  });
+  const isFound = async (memory: OpenMemory) => {
+    const { results } = await memory.search("main", { query: question });
+    return results.some(({ key }) => key === "call/2");
+  };
+  const filled = async (memory: OpenMemory, lines: readonly object[]) => {
+    const input = (async function* () {
+      for (const one of lines) yield Buffer.from(`${JSON.stringify(one)}\n`);
+    })();
+    expect(await importLines({ memory, subject: "main", input })).toMatchObject({ refused: [] });
+  };
+
+  test("takes imported lines for a conversation if they say so, also when imported again", async () => {
+    const { memory, clock } = await openWithClock();
+    await filled(memory, TALK.map(line));
+    expect(await isFound(memory)).toBe(false);
+    clock.pass(60_000);
+    await filled(
+      memory,
+      TALK.map((value, place) => ({ ...line(value, place), conversation_id: "call" })),
+    );
+    expect(await isFound(memory)).toBe(true);
+    expect((await memory.getFact("main", { key: "call/2" }))?.conversationId).toBe("call");
+  });
+
+  test("takes stores for one in the same way, until the fact is stored as a plain one", async () => {
+    const { memory, clock } = await openWithClock();
+    for (const [place, value] of TALK.entries()) {
+      await memory.storeFact("main", { key: `call/${place + 1}`, value, conversationId: "call" });
+      clock.pass(20_000);
+    }
+    expect(await isFound(memory)).toBe(true);
+    await memory.storeFact("main", { key: "call/2", value: TALK[1] ?? "" });
+    expect(await isFound(memory)).toBe(false);
   });
 });
 

@@ -55,6 +55,7 @@ test("for any facts, their Markdown restores keys, values, categories, tags and 
     value: fc.array(text, { maxLength: 4 }).map((parts) => parts.join("\n")),
     category: fc.constantFrom("user_facts", "team", "a.b-c_d"),
     tags: fc.array(fc.string({ unit: "grapheme", maxLength: 12 }), { maxLength: 4 }),
+    conversationId: fc.constantFrom(undefined, "call/2026-03", "a _b_ `c`", "日"),
   });
   const facts = fc.uniqueArray(fact, { selector: ({ key }) => key.trim(), maxLength: 6 });
   await fc.assert(

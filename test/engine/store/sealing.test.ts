@@ -5,6 +5,7 @@ import { associatedData, sealEnvelope } from "../../../engine/store/envelope.ts"
 import { KeyRing, SealingKeys, type StoredKeys } from "../../../engine/store/key-ring.ts";
 import { parseKey } from "../../../engine/store/master-key.ts";
 import { type ClearColumns, Sealer } from "../../../engine/store/sealing.ts";
+import { encodeContent } from "../../../engine/store/writer.ts";
 import { bytes, text } from "../../contract/rig.ts";
 
 const HEX = "00112233445566778899aabbccddeeff".repeat(2);
@@ -138,12 +139,23 @@ describe("a sealed value", () => {
     expect(sealerOf(HEX, OTHER_ID).open(COLUMNS, vim)).toBeUndefined();
   });
 
-  test("keeps its writer, and has none if none was named", () => {
-    const value = bytes("vim");
-    const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
-    for (const content of [{ value }, { value, writer: { surface: "cli" } }, { value, writer }]) {
-      expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, content))).toEqual(content);
-    }
+  const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+  const ABOUT = [{}, { writer: { surface: "cli" } }, { writer }].flatMap((named) =>
+    [{}, { prolonged: true as const }].flatMap((life) =>
+      [{}, { conversationId: "call/2026-03" }].map((turn) => ({ ...named, ...life, ...turn })),
+    ),
+  );
+
+  test.each(ABOUT)("keeps what was named besides its value, and nothing else: %j", (about) => {
+    const content = { value: bytes("vim"), ...about };
+    expect(sealer.open(COLUMNS, sealer.seal(COLUMNS, content))).toEqual(content);
+  });
+
+  // 0.2 and 0.3 find a row unreadable if this list has neither.
+  test.each(ABOUT.slice(1))("names a writer or the mark for earlier versions: %j", (about) => {
+    const content = Buffer.from(encodeContent({ value: bytes("vim"), ...about }));
+    const [surface, , , mark] = JSON.parse(content.toString("utf8", 2, 2 + content.readUInt16BE()));
+    expect(typeof surface === "string" || mark === 1).toBe(true);
   });
 
   // Decrypts with independent code to pin the format on disk: the key and the row are enough to decrypt.
