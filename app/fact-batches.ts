@@ -10,6 +10,7 @@ import type { Namespace } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { makeSlices, systemClock } from "../engine/timing.ts";
 import { prepareFact } from "./facts.ts";
+import { forCallers } from "./health/for-callers.ts";
 import type { FactInput, FactsInput, RefusedFact, StoredFact, StoredFacts } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -127,6 +128,7 @@ function isFailed(result: Result): result is Failed {
   return "error" in result;
 }
 
-function refusedFact({ key, error: { code, message, details } }: Failed): RefusedFact {
+function refusedFact({ key, error }: Failed): RefusedFact {
+  const { code, message, details } = forCallers(error);
   return { key, error: code, message, ...(Object.keys(details).length > 0 && { details }) };
 }

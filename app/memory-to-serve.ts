@@ -36,6 +36,7 @@ export interface MemoryToServe {
 
 export const READ_ONLY =
   "Memory only answers reads: its database or folder cannot be written, or its database server is a standby or set to read only. Writes are refused.";
+export const NO_KEY = "There is no key, so memory exists only while this process runs.";
 const NOWHERE = "in this process only";
 /** A server may have thousands of callers, few of them at a time. */
 const INDEX_IDLE_MS = 30 * 60_000;
@@ -88,9 +89,7 @@ async function noticeOf({ notice, callers }: OpenMemory): Promise<string | undef
 async function ephemeral(given: MemoryToServeOptions): Promise<MemoryToServe> {
   const options = withIdleIndexes(given);
   const { keyPath, now = Date.now } = options;
-  const warning =
-    "There is no key, so memory exists only while this process runs. Set HELMDECK_MEMORY_KEY or " +
-    `HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
+  const warning = `${NO_KEY} Set HELMDECK_MEMORY_KEY or HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
   const composed = composeMemory({
     store: await openStoreInMemory({ now, quota: quotaOfEnv(options.env) }),
     location: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },

@@ -66,7 +66,7 @@ export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
 export interface HelmdeckErrorOptions {
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
-  /** "Nothing was written.": ends the message. True of one write, and not of what writes several: see {@link partlyDone}. */
+  /** "Nothing was written.": ends the message. True of one write; what writes several says what it did: see {@link partlyDone}. */
   readonly unchanged?: string;
 }
 
@@ -123,8 +123,8 @@ function isOurs(error: unknown): error is HelmdeckError {
 /** The failure of what has several parts, after some of them were carried out; `done` says which. */
 export function partlyDone(error: unknown, done: string, details: ErrorDetails = {}): unknown {
   if (!isHelmdeckError(error)) return error;
-  const about = { details: { ...error.details, ...details }, cause: error };
-  return new HelmdeckError(error.code, `${error.reason} ${done}`, about);
+  const about = { details: { ...error.details, ...details }, cause: error, unchanged: done };
+  return new HelmdeckError(error.code, error.reason, about);
 }
 
 /** The code of an operating system error, such as `ENOENT`; "unknown" when there is none. */

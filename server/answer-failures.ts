@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { forCallers } from "../app/health/for-callers.ts";
 import { errorReply } from "../app/wire/error-reply.ts";
 import { asHelmdeckError, type ErrorCode, HelmdeckError } from "../engine/errors.ts";
 import type { ServerEnv } from "./caller.ts";
@@ -24,7 +25,7 @@ export function answerFailures(listener: FailureListener) {
 /** The answer to a failure, whose request line gets its code. */
 export function answerWith(c: Context<ServerEnv>, error: HelmdeckError): Response {
   c.set("failure", error);
-  const reply = { ...errorReply(error), request_id: c.get("requestId") };
+  const reply = { ...errorReply(forCallers(error)), request_id: c.get("requestId") };
   return c.json(c.get("failAs")?.(reply) ?? reply, statusFor(error), failureHeaders(error));
 }
 

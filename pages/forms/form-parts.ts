@@ -1,5 +1,5 @@
 /** The parts of forms: token, fields, refusals, buttons. */
-import { remedyFor } from "../../app/health/remedies.ts";
+import { forCallers, remedyForCallers } from "../../app/health/for-callers.ts";
 import type { FactView } from "../../app/memory.ts";
 import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { hiddenFields } from "../components/parts.ts";
@@ -48,8 +48,8 @@ const REFUSALS = new Set([
 /** The refusal, shown above the form, which keeps the typed text. */
 export function refusalNotice(error: HelmdeckError | undefined): Html | undefined {
   if (error === undefined) return undefined;
-  const remedy = error.code === "invalid_input" ? undefined : remedyFor(error.code);
-  return html`<div class="notice bad" role="alert" id="refusal"><p>${line(error.message)}</p>${remedy !== undefined && html`<p>${remedy}</p>`}</div>`;
+  const remedy = error.code === "invalid_input" ? undefined : remedyForCallers(error.code);
+  return html`<div class="notice bad" role="alert" id="refusal"><p>${line(forCallers(error).message)}</p>${remedy !== undefined && html`<p>${remedy}</p>`}</div>`;
 }
 
 /** Attributes of a field with a hint, or of the refused field. */

@@ -3,12 +3,13 @@
  * viewer who does not run the server sees only whether memory works, and their own share of it.
  */
 
+import { forCallers, remedyForCallers } from "../../app/health/for-callers.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { DoctorReport, EngineStatus, Finding, MemoryStatus } from "../../app/memory.ts";
 import { doctorText } from "../../app/presenters/doctor-text.ts";
 import { shellWord } from "../../app/presenters/words.ts";
 import { extentText } from "../../app/remote/helmdeck/helmdeck-texts.ts";
-import { asHelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { chip, heading, notice, type Tone } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import type { Page, PageContext } from "../page.ts";
@@ -38,7 +39,7 @@ function ownHealth(status: MemoryStatus, subject: string): Page {
   const command = `helmdeck-memory token --subject ${shellWord(line(subject))} --scope admin`;
   const more = html`Whether your memory works. To see more, sign in with a token that has the scope admin. To make one, run on the server: <code>${command}</code>`;
   const body = html`${heading("Health", more)}
-${failure(status)}${memoryCard(status)}`;
+${failure(status, forCallers)}${memoryCard(status)}`;
   return { title: "Health", section: "health", body };
 }
 
@@ -46,16 +47,15 @@ function failed(error: unknown): { readonly why: string } {
   return { why: asHelmdeckError(error).message };
 }
 
-function failure({ error, engine }: MemoryStatus): Html | undefined {
+function failure({ error, engine }: MemoryStatus, told = (given: HelmdeckError) => given): Html | undefined {
   if (error === undefined) return undefined;
+  const { message } = told(new HelmdeckError(error.code, error.message));
+  const remedy = (told === forCallers ? remedyForCallers : remedyFor)(error.code);
   const what =
     engine === undefined
       ? "Memory does not open."
       : "The engine that keeps memory does not answer for this agent.";
-  return notice(
-    "bad",
-    html`<strong>${what}</strong> ${line(error.message)} <em>What to do:</em> ${remedyFor(error.code)}`,
-  );
+  return notice("bad", html`<strong>${what}</strong> ${line(message)} <em>What to do:</em> ${remedy}`);
 }
 
 function tooSlow(why: string): Html {

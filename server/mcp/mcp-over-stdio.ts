@@ -9,7 +9,7 @@ import { type McpServiceOptions, makeMcpService } from "./mcp-service.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import { refusedVersion } from "./protocol-versions.ts";
 
-export interface StdioOptions extends McpServiceOptions {
+export interface StdioOptions extends Omit<McpServiceOptions, "isForOperator"> {
   readonly stdin: Readable;
   /** Receives only protocol messages. */
   readonly stdout: Writable;
@@ -26,7 +26,7 @@ export async function serveMcpOverStdio(
   options: StdioOptions,
 ): Promise<void> {
   const { stdin, stdout, signal, onNonsense = () => {} } = options;
-  const service = makeMcpService(serverContext, options);
+  const service = makeMcpService(serverContext, { ...options, isForOperator: true });
   const transport = new VersionedTransport(stdin, stdout);
   const outstanding = new PendingRequests(transport);
   const server = createMcpServer(service, caller);

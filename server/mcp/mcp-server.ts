@@ -20,8 +20,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { remedyFor } from "../../app/health/remedies.ts";
-import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import manifest from "../../package.json" with { type: "json" };
 import type { Caller } from "../caller.ts";
@@ -29,7 +28,7 @@ import { type Answer, bytesOf, shortened } from "./answer-pages.ts";
 import type { McpService } from "./mcp-service.ts";
 import { MCP_PROMPTS, promptNamed } from "./prompts.ts";
 import { MCP_RESOURCE_TEMPLATES, MCP_RESOURCES, resourceAt } from "./resources.ts";
-import { resultOfFailure, sentenceFor, textOf } from "./results.ts";
+import { resultOfFailure, textOf, toldOf } from "./results.ts";
 import { Subscriptions } from "./watch.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -82,7 +81,7 @@ async function callTool(
     return await tool.call({ caller, input, signal, onProgress, ...sessionOf(_meta) });
   } catch (error) {
     service.onFailure(error);
-    return resultOfFailure(error);
+    return resultOfFailure(error, service);
   }
 }
 
@@ -162,11 +161,8 @@ async function orProtocolError<Answer>(service: McpService, work: () => Promise<
   } catch (error) {
     if (error instanceof McpError) throw error;
     service.onFailure(error);
-    const failure = asHelmdeckError(error);
-    throw new McpError(ErrorCode.InternalError, sentenceFor(failure), {
-      error: failure.code,
-      remedy: remedyFor(failure.code),
-    });
+    const { failure, remedy, sentence } = toldOf(error, service);
+    throw new McpError(ErrorCode.InternalError, sentence, { error: failure.code, remedy });
   }
 }
 

@@ -13,12 +13,15 @@ export interface McpService {
   readonly schemaValidator: AjvJsonSchemaValidator;
   /** Takes what a tool or resource threw. */
   readonly onFailure: (thrown: unknown) => void;
+  /** The caller started this process, and may read its files: failures name them. */
+  readonly isForOperator: boolean;
 }
 
 export interface McpServiceOptions {
   /** Only memory's own tools; default: every pack and pipeline. */
   readonly memoryOnly?: boolean;
   readonly onFailure?: (thrown: unknown) => void;
+  readonly isForOperator?: boolean;
   readonly ticker?: Ticker;
 }
 
@@ -31,13 +34,14 @@ const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
   const { memory, watch } = serverContext;
   const everyMs = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
-  const { memoryOnly = false, onFailure = () => {}, ticker = processTicker } = options;
+  const { memoryOnly = false, onFailure = () => {}, isForOperator = false, ticker = processTicker } = options;
   return {
     serverContext,
     tools: new ToolRegistry(memoryOnly ? memoryTools(serverContext.packs) : allTools(serverContext)),
     watch: new MemoryWatch({ memory, everyMs, ticker, ...(watch && { watch }) }),
     schemaValidator: new AjvJsonSchemaValidator(),
     onFailure,
+    isForOperator,
   };
 }
 

@@ -5,6 +5,7 @@ import type {
   ResourceLink,
   ResourceTemplate,
 } from "@modelcontextprotocol/sdk/types.js";
+import { forCallers, remedyForCallers } from "../../app/health/for-callers.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import { errorReply } from "../../app/wire/error-reply.ts";
 import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
@@ -30,18 +31,24 @@ export function asTextAndData<Data extends Record<string, unknown>>(data: Data) 
 }
 
 /** For a model to act on: `code: message`, then the remedy. */
-export function resultOfFailure(error: unknown): CallToolResult {
-  const failure = asHelmdeckError(error);
+export function resultOfFailure(error: unknown, by: ToldBy): CallToolResult {
+  const { failure, remedy, sentence } = toldOf(error, by);
   return {
     isError: true,
-    content: [{ type: "text", text: sentenceFor(failure) }],
+    content: [{ type: "text", text: sentence }],
     // Not as structuredContent, which clients validate against the schema of a successful answer.
-    _meta: { "helmdeck/error": { ...errorReply(failure), remedy: remedyFor(failure.code) } },
+    _meta: { "helmdeck/error": { ...errorReply(failure), remedy } },
   };
 }
 
-export function sentenceFor({ code, message }: HelmdeckError): string {
-  return `${code}: ${harmlessLine(message)} ${remedyFor(code)}`;
+type ToldBy = { readonly isForOperator: boolean };
+
+export function toldOf(error: unknown, { isForOperator }: ToldBy) {
+  const whole = asHelmdeckError(error);
+  const failure = isForOperator ? whole : forCallers(whole);
+  const { code, message } = failure;
+  const remedy = isForOperator ? remedyFor(code) : remedyForCallers(code);
+  return { failure, remedy, sentence: `${code}: ${harmlessLine(message)} ${remedy}` };
 }
 
 /** The data for clients that do not read structured content. */

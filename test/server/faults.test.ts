@@ -4,10 +4,25 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import {
+  ABOUT_THE_INPUT,
+  asHelmdeckError,
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  HelmdeckError,
+} from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
-import { ContextServer, type ContextServerOptions, packThat } from "./fixtures/context-server.ts";
+import {
+  ContextServer,
+  type ContextServerOptions,
+  packThat,
+  SECRET,
+  tokenFor,
+} from "./fixtures/context-server.ts";
+import { mcpClientOf } from "./fixtures/mcp-client.ts";
+import { PageVisitor } from "./fixtures/page-visitor.ts";
 
 let served: ContextServer | undefined;
 afterEach(async () => {
@@ -162,10 +177,12 @@ describe("fault 14: memory that does not open", () => {
         const { status, body } = await ask();
         expect([status, body.error]).toEqual([503, "memory_unavailable"]);
         expect(body.message).toContain(reason);
+        expect(JSON.stringify(body)).not.toMatch(/helmdeck-(broken|server)-/); // where it keeps its files
       }
       const ready = await anyone.get("/readyz");
       expect(ready.status).toBe(503);
       expect(ready.body).toMatchObject({ status: "unavailable", error: expect.stringContaining(reason) });
+      expect(ready.text).not.toMatch(/helmdeck-(broken|server)-/);
       expect((await anyone.get("/healthz")).status).toBe(200);
       expect((await anyone.post("/api/v1/packs/test.do", {})).body.output).toEqual({ ran: true });
       expect(await metricOf(served, "helmdeck_memory_available")).toBe("0");
@@ -220,27 +237,90 @@ describe("fault 16: times and errors have the right unit and code", () => {
   });
 
   it.each([
-    ["store_locked", 503],
-    ["store_full", 507],
-    ["quota_exceeded", 507],
-    ["store_readonly", 503],
-    ["store_corrupt", 503],
-    ["store_unavailable", 503],
-    ["entry_unreadable", 500],
-    ["deadline_exceeded", 504],
+    ["store_locked", 503, "locked by another process"],
+    ["store_full", 507, "disk is full"],
+    ["quota_exceeded", 507, "It is so."],
+    ["store_readonly", 503, "cannot be written"],
+    ["store_corrupt", 503, "damaged"],
+    ["store_unavailable", 503, "does not answer"],
+    ["entry_unreadable", 500, "It is so."],
+    ["deadline_exceeded", 504, "It is so."],
   ] as const)(
     "a failing store is reported as %s with status %i, not as the caller's error",
-    async (code, status) => {
+    async (code, status, said) => {
       const { anyone } = await open({ change: withStoreThat(new HelmdeckError(code, "It is so.")) });
       for (const answer of [
         await anyone.post(STORE, { key: "k", value: "v" }),
         await anyone.get("/api/v1/memory/facts"),
       ]) {
         const { request_id: _, ...body } = answer.body;
-        expect([answer.status, body]).toEqual([status, { error: code, message: "It is so." }]);
+        expect([answer.status, body]).toEqual([
+          status,
+          { error: code, message: expect.stringContaining(said) },
+        ]);
       }
     },
   );
+
+  const places = {
+    path: "/srv/zebra",
+    place: "postgres://zebra",
+    host: "zebra.host",
+    owner: 4_711,
+    command: "zebra",
+  };
+  const unknown = { outcome: "unknown" };
+  const lost = { reason: "store_moved" };
+  // verifies P-quiet-words
+  it.each<[ErrorCode, ErrorDetails, string]>([
+    ...ERROR_CODES.filter((code) => !OF_THE_REQUEST.has(code)).map(
+      (code): [ErrorCode, ErrorDetails, string] => [code, {}, "Nothing was written."],
+    ),
+    ["store_unavailable", unknown, "It is unknown whether the write was kept: look before you repeat it."],
+    [
+      "memory_unavailable",
+      lost,
+      "moved to another place, or is being moved (store_moved). Nothing was written.",
+    ],
+    ["session_unavailable", {}, "working folder could be created. Nothing was written."],
+    ["artifact_refused", {}, "Nothing was written."],
+  ])("%s %j names no place of the operator, over REST, MCP, /readyz and pages", async (code, more, said) => {
+    const error = new HelmdeckError(
+      code,
+      "/srv/zebra was moved to postgres://zebra, at zebra.host:5432: run helmdeck-memory move again.",
+      { details: { ...places, ...more }, unchanged: "Nothing was written." },
+    );
+    const pack = packThat(async () => {
+      throw error;
+    });
+    const { served, anyone } = await open({
+      packs: [pack],
+      change: withStoreThat(error),
+      pages: {},
+      secret: SECRET,
+    });
+    const token = await tokenFor("ana");
+    const visitor = await PageVisitor.of(served, token);
+    const client = await mcpClientOf(served.serverContext, "ana");
+    onTestFinished(() => client.close());
+    const answers = {
+      store: (await served.as(token).post(STORE, { key: "k", value: "v" })).text,
+      list: (await served.as(token).get("/api/v1/memory/facts")).text,
+      pack: (await served.as(token).post("/api/v1/packs/test.do", {})).text,
+      tool: JSON.stringify(await client.callTool({ name: "test__do", arguments: {} })),
+      resource: await client.readResource({ uri: "helmdeck://my-memory" }).then(
+        () => "read",
+        (thrown) => `${thrown.message} ${JSON.stringify(thrown.data)}`,
+      ),
+      readyz: (await anyone.get("/readyz")).text,
+      status: (await served.as(token).get("/api/v1/memory")).text,
+      facts: (await visitor.get("/facts")).text,
+      health: (await visitor.get("/health")).text,
+    };
+    const told = Object.entries(answers).filter(([, text]) => /zebra|4711|helmdeck-memory move/.test(text));
+    expect(told).toEqual([]);
+    for (const text of [answers.store, answers.list, answers.tool]) expect(text).toContain(said);
+  });
 
   it("an unexpected error is answered as internal with status 500 and without its text, counted and reported", async () => {
     const defect = new TypeError("the value hunter2 was not expected");
@@ -255,12 +335,37 @@ describe("fault 16: times and errors have the right unit and code", () => {
   });
 });
 
+/** Their messages are for the caller, and nobody puts a path into one. */
+const OF_THE_REQUEST = new Set<ErrorCode>([
+  ...ABOUT_THE_INPUT,
+  ...(["deadline_exceeded", "identity_refused", "missing_bearer", "invalid_token", "forbidden"] as const),
+  ...(["rate_limited", "too_large", "method_not_allowed", "unsupported_media_type", "cancelled"] as const),
+  ...([
+    "pack_failed",
+    "invalid_output",
+    "session_unavailable",
+    "artifact_refused",
+    "upstream_failed",
+  ] as const),
+  "internal",
+]);
+
 function withStoreThat(error: Error): (serverContext: ServerContext) => ServerContext {
   const fail = async (): Promise<never> => {
     throw error;
   };
   return (serverContext) => ({
     ...serverContext,
-    memory: { ...serverContext.memory, storeFact: fail, listFacts: fail },
+    memory: {
+      ...serverContext.memory,
+      ...{ storeFact: fail, listFacts: fail, myMemory: fail, overview: fail },
+      status: async (subject) => {
+        const status = await serverContext.memory.status(subject);
+        return {
+          ...status,
+          ...(!OF_THE_REQUEST.has(asHelmdeckError(error).code) && { error: asHelmdeckError(error) }),
+        };
+      },
+    },
   });
 }

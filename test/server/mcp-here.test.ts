@@ -94,11 +94,13 @@ describe("the resource of a project", () => {
 
   test("gives the reason if memory does not open", async () => {
     const refuse = async () => {
-      throw new HelmdeckError("memory_unavailable", "Another key made it.");
+      throw new HelmdeckError("memory_unavailable", "Another key made it.", {
+        details: { reason: "key_wrong" },
+      });
     };
     const broken = memoryFrom(() => refuse);
     await expect(recallAs(await connect(broken, "alice"), "heron/recall")).rejects.toThrow(
-      "Another key made it",
+      "Memory is not available: the memory key belongs to another database (key_wrong).",
     );
   });
 });

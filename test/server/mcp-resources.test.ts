@@ -102,7 +102,9 @@ describe("resources", () => {
 
   test("give the reason if memory is unavailable, and tools are still listed", async () => {
     const refuse = async () => {
-      throw new HelmdeckError("memory_unavailable", "The memory key belongs to another database.");
+      throw new HelmdeckError("memory_unavailable", "It was made with another key.", {
+        details: { reason: "key_wrong" },
+      });
     };
     const memory = memoryFrom(() => refuse);
     const service = makeMcpService(

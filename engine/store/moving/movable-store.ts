@@ -69,7 +69,7 @@ export function movedError(name: string, { kind, place, at }: MoveMark): Helmdec
     kind === "away"
       ? `was moved to ${place} on ${day} and accepts no more writes. Use the memory there (helmdeck-memory serve --store), ` +
         "or bring it back with helmdeck-memory move --from. If that place is lost, run helmdeck-memory move --reopen"
-      : `is incomplete: a move from ${place} began on ${day}. Run the same helmdeck-memory move command again to finish it`;
+      : `is incomplete: a move from ${place} began on ${day}. Wait while it runs; if it was interrupted, run the same helmdeck-memory move command again`;
   return new HelmdeckError("store_moved", `The memory database ${name} ${says}.`, {
     details: { place, moved: kind },
   });

@@ -108,7 +108,7 @@ export function explainPostgresError(error: unknown, name: string): HelmdeckErro
   const meaning = isLost(error) ? UNREACHABLE : meaningOf(error);
   const details = state === undefined ? {} : { postgres: state };
   if (meaning === undefined) {
-    return new HelmdeckError("internal", `The memory database ${name} failed unexpectedly.`, { details });
+    return new HelmdeckError("internal", "The memory database failed unexpectedly.", { details });
   }
   return new HelmdeckError(meaning.code, `The memory database ${name} ${meaning.says}.`, { details });
 }
