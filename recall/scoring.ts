@@ -303,7 +303,11 @@ function nearnessBy(
     const { unit, features } = candidate;
     const known = meant.nearness.get(unit);
     const isUnread = known === undefined ? !meant.isWhole : meant.knows?.(candidate.document) === false;
-    if (isUnread) return byWords(candidate);
+    if (isUnread) {
+      // Otherwise a text without one word of the question would be before those that a model has read.
+      const lacking = Math.max(0, 1 - features.coverage / meaning.enoughWords);
+      return { nearness: byWords(candidate).nearness - meaning.unread * lacking * chance, isRead: false };
+    }
     const lent = features.inThread ? thread.lent * contextNearness(candidate, meant, index) : 0;
     const nearness = Math.max(0, (known ?? 0) + lent) - chance;
     const least = features.coverage >= meaning.enoughWords ? byWords(candidate).nearness : nearness;

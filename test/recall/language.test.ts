@@ -69,4 +69,22 @@ describe("a model that knows English alone", () => {
     expect(mode).toBe("hybrid");
     expect(results.map(({ key }) => key)).toContain("noise");
   });
+
+  test.each<[string, string, readonly string[]]>([
+    ["that has no word of the question is no possible answer", "who won the world cup in 1998", []],
+    ["is found by its words", "when is Mila's swimming in the Hallenbad", ["schwimmkurs"]],
+  ])("a text that it cannot read %s", async (_what, asked, expected) => {
+    const foreign = [
+      { key: "schwimmkurs", value: "Der Schwimmkurs von Mila ist samstags um 10 Uhr im Hallenbad." },
+      { key: "cave", value: "La clé de la cave est chez Nadia, elle habite au deuxième étage." },
+      { key: "oma", value: "Oma trinkt den Kaffee immer schwarz und ohne Zucker." },
+      { key: "frutas", value: "Compramos la fruta en el mercado de San Blas los martes." },
+    ];
+    // Where it puts such a text means nothing.
+    const places = Object.fromEntries(foreign.map(({ value }) => [value, directionOf(asked)]));
+    const { index } = drawSpace({ places, language: "english" });
+    const recall = recallOf(new WritableSource(foreign), { semantic: index });
+    const { results } = await recall.search(OWNER, { query: asked });
+    expect(results.map(({ key }) => key)).toEqual(expected);
+  });
 });
