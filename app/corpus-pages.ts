@@ -90,7 +90,7 @@ async function rankedChunks(
     if (characters >= PAGE_CHARACTERS) break;
   }
   const cut = characters >= PAGE_CHARACTERS ? "The hits are large, so there may be more." : undefined;
-  const possible = chunks.some(({ metadata }) => metadata.possible === true) ? ONLY_POSSIBLE : undefined;
+  const possible = chunks[0]?.metadata.possible === true ? ONLY_POSSIBLE : undefined;
   const { mode, reason, unmatched, hint } = answer;
   const isIncomplete = answer.incomplete ?? answer.partial ?? (unreadable > 0 || cut !== undefined);
   const missed = unmatched && unmatchedText(unmatched, "my-memory lists them");

@@ -32,14 +32,14 @@ export const ANSWER_LIMITS = {
 } as const;
 
 /**
- * What a search shows when it is not sure of any hit. `balanced`: at most two possible hits, or one when fewer than six hits are
- * requested. `eager`: at most three. `quiet`: none. Strangers, and everything that enters a prompt unasked, always get `quiet`.
+ * What a search shows of hits that it is not sure of. `balanced`: at most three possible ones, sure ones counted, or one when fewer than
+ * six hits are requested. `eager`: at most five. `quiet`: none. Strangers, and everything that enters a prompt unasked, always get `quiet`.
  */
 export const RECALL_MODES = ["balanced", "quiet", "eager"] as const;
 export type RecallMode = (typeof RECALL_MODES)[number];
 /** The help text of the field. */
 export const RECALL_TEXT =
-  "If no hit is certain: at most two possible ones (balanced), none (quiet), at most three (eager).";
+  "Hits that are not certain: likely ones, at most three (balanced), none (quiet), at most five (eager).";
 
 /**
  * Why a possible hit is not sure. `owner`: it does not name whose matter is asked about. `answer`: it lacks the time, number or

@@ -34,10 +34,8 @@ export const CONTENT_MAX_CHARS = ANSWER_LIMITS.documentBytes + 2 * ANSWER_LIMITS
 const PATH_MAX_CHARS = 2_048;
 const LINE_MAX_CHARS = 200;
 const SCORE_DIGITS = 10_000;
-/** Keeps the host's own notes first: old ones, and those found by keywords, may score only a few hundredths. */
-const POSSIBLE_MOST_SCORE = 0.01;
-/** Memory scores possible hits below 0.35. */
-const POSSIBLE_SCALE = 0.02;
+/** As memory scores them: a likely answer stands before the host's weak notes, and a coincidence behind them. */
+const POSSIBLE_MOST_SCORE = 0.34;
 const POSSIBLE_MAX_CHARS = ANSWER_LIMITS.possibleSnippetCharacters;
 const POSSIBLE_TEXT = "Only possibly related";
 /** The part of a hit's text that the header may use up. */
@@ -169,7 +167,7 @@ function possibleText(why: unknown): string {
 
 /** The host sorts hits with equal scores by path. A slightly lower score than the previous hit's keeps our order. */
 function possibleScore(score: number, before: number): number {
-  return rounded(Math.min(POSSIBLE_MOST_SCORE, POSSIBLE_SCALE * score, before - 1 / SCORE_DIGITS));
+  return rounded(Math.min(POSSIBLE_MOST_SCORE, score, before - 1 / SCORE_DIGITS));
 }
 
 function rounded(score: number): number {

@@ -110,7 +110,11 @@ function relationsAmong(
       note(related[relation], here.one, there.one);
       note(related[relation], there.one, here.one);
       if (those.includes(there))
-        beside.set(there.one.unit, { ...there.one, score: here.one.score - WEIGHTS.conflicts.step });
+        beside.set(there.one.unit, {
+          ...there.one,
+          isSure: !arePossible,
+          score: here.one.score - WEIGHTS.conflicts.step,
+        });
     }
   }
   return { conflicts: related.contradict, sayings: related.same, beside: [...beside.values()] };

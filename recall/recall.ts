@@ -202,11 +202,12 @@ class HybridRecall implements Recall {
       isDistinctive: isDistinctive(read),
       foldsCopies: meant !== undefined,
     });
-    const { shown, arePossible, leftOut, persons } = this.#withToolCalls(choice, view, read, limit);
-    const excerpt = arePossible ? excerptFor(read, index) : undefined;
+    const { shown, leftOut, persons } = this.#withToolCalls(choice, view, read, limit);
+    const arePossible = !shown.some(({ isSure }) => isSure);
+    const excerpt = shown.some(({ isSure }) => !isSure) ? excerptFor(read, index) : undefined;
     const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
     const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
-      if (excerpt === undefined) return { ...hitOf(one, explain), ...conflictsOf(one) };
+      if (excerpt === undefined || one.isSure) return { ...hitOf(one, explain), ...conflictsOf(one) };
       const passage = excerpt(one.document.content, one.passage);
       return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };
     });
@@ -251,9 +252,10 @@ function areForeign(question: string, index: LexicalIndex): boolean {
   return sample.filter((document) => isEnglishDocument(document) !== isAsked).length * 2 > sample.length;
 }
 
-/** By certainty alone, whatever the verdicts. */
+/** By their odds alone, whatever the verdicts. */
 function inOrder(scored: readonly ScoredCandidate[], limit: number): readonly ScoredCandidate[] {
-  return bestPerDocument(scored.map((one) => ({ ...one, score: one.certainty }))).slice(0, limit);
+  const byOdds = bestPerDocument(scored.map((one) => ({ ...one, score: one.odds })));
+  return byOdds.slice(0, limit).map((one) => ({ ...one, score: one.chance }));
 }
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
@@ -303,18 +305,17 @@ function conflictsOf({ conflicts }: Shown): Pick<RecallHit, "conflictsWith"> {
 }
 
 function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {
-  const { document, certainty, features } = scored;
+  const { document, chance, features } = scored;
   const { key, path } = document;
-  return { key, path, certainty, why, parts: partsOf(features) };
+  return { key, path, certainty: chance, why, parts: partsOf(features) };
 }
 
 /** Each feature with its weight; doubts have negative weights. */
 function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
   const { merit, lead, doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   const parts = [
-    ...Object.entries({ ...merit, lead }).map(([name, weight]) => [name, weight] as const),
+    ...Object.entries({ ...merit, lead: lead.meaning }).map(([name, weight]) => [name, weight] as const),
     ...Object.entries(doubt).map(([name, weight]) => [name, -weight] as const),
-    ["isNamed", WEIGHTS.named] as const,
   ];
   const values: Readonly<Record<string, number | boolean>> = { ...features };
   return Object.fromEntries(parts.map(([name, weight]) => [name, { value: Number(values[name]), weight }]));

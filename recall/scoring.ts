@@ -1,6 +1,6 @@
 /**
  * Scores every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
- * order; its lead over the others and its doubts determine whether it is sure. Words and meaning share the same sums; words stand in for an unknown meaning.
+ * order; its lead over the others and its doubts determine whether it is sure. Each is judged by itself: none hides another. Words and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
 import { type Judge, judgeFor } from "./analysis/asked.ts";
@@ -13,7 +13,7 @@ import type { Candidate } from "./lexical/lexical-search.ts";
 import type { Passage } from "./lexical/passages.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
 import { unitOf as termOfPosting } from "./lexical/terms.ts";
-import { type KindWeights, WEIGHTS } from "./weights.ts";
+import { type ChanceWeights, type KindWeights, WEIGHTS } from "./weights.ts";
 
 export interface Features extends WordFeatures {
   /**
@@ -42,13 +42,12 @@ export interface ScoredCandidate {
   readonly features: Features;
   readonly merit: number;
   readonly doubt: number;
-  /** Merit plus lead minus doubts; a sure candidate has at least `sureFrom`. */
-  readonly strength: number;
-  readonly sureFrom: number;
-  /** 0 to 1, from merit alone. */
-  readonly certainty: number;
+  /** Orders candidates of all kinds: the odds of an answer, whatever the candidate lacks of what is asked. */
+  readonly odds: number;
+  /** 0 to 1: how many of such candidates answer the question, as calibrated (bench/fit-chances.ts). */
+  readonly chance: number;
   readonly isSure: boolean;
-  /** The displayed score: 0.5 or more when sure, below 0.35 otherwise. */
+  /** The displayed score: 0.5 or more when sure, 0.01 to 0.34 otherwise; rises with the chance. */
   readonly score: number;
 }
 
@@ -78,10 +77,10 @@ export function scoreCandidates(
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
   return [...kinds].flatMap(([inThread, ofKind]) => {
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
-    const sureFrom = sureFromOf(kind, meant);
+    const sureFrom = kind.sureFrom[meant === undefined ? "words" : "meaning"];
     // Lines of a conversation leave out what the lines around them say.
     const judged = inThread || judge === undefined ? ofKind : withLacking(ofKind, sureFrom, judge, index);
-    return withVerdict(meant === undefined ? judged : withLead(judged), kind, sureFrom);
+    return withVerdict(withLead(judged), kind, meant === undefined ? "words" : "meaning");
   });
 }
 
@@ -111,7 +110,7 @@ const NO_WORDS: Features = {
 
 /** For a document from the requested time, whatever its words. */
 export function sureByTime(document: IndexedDocument, passage: Passage): ScoredCandidate {
-  const verdict = { merit: 0, doubt: 0, strength: 0, sureFrom: 0, certainty: 0, isSure: true, score: 0.5 };
+  const verdict = { merit: 0, doubt: 0, odds: 0, chance: 0, isSure: true, score: 0.5 };
   return { unit: document.units[0] ?? -1, document, passage, features: NO_WORDS, ...verdict };
 }
 
@@ -233,11 +232,11 @@ function numbersOf(word: string, { terms }: LexicalIndex): ReadonlySet<number> {
   return new Set(same.map((term) => terms.numberOf(term)).filter((number) => number !== undefined));
 }
 
-/** How far the best is ahead of all other documents. Words alone tell less: most facts have none of the question's. */
+/** How far the best is ahead of all other documents. */
 function withLead(weighed: readonly Weighed[]): readonly Weighed[] {
   const [best, ...others] = weighed
     .filter(({ features }) => !features.isNamed)
-    .sort((left, right) => right.merit - left.merit);
+    .sort((left, right) => right.merit - left.merit || compareTied(left, right));
   if (best === undefined) return weighed;
   const next = others.find(({ document }) => document !== best.document)?.merit ?? 0;
   const features = { ...best.features, lead: Math.max(0, best.merit - Math.max(0, next)) };
@@ -248,37 +247,35 @@ function withLead(weighed: readonly Weighed[]): readonly Weighed[] {
 function withVerdict(
   weighed: readonly Weighed[],
   kind: KindWeights,
-  sureFrom: number,
+  by: "words" | "meaning",
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const strengthOf = ({ merit, doubt, features }: Weighed) => merit + kind.lead * features.lead - doubt;
-  const isOneSure = others.some((one) => strengthOf(one) >= sureFrom);
-  const least = Math.max(...others.map(({ merit }) => merit)) - kind.gap;
+  const isEnough = ({ merit, doubt, features }: Weighed) =>
+    merit + kind.lead[by] * features.lead - doubt >= kind.sureFrom[by];
+  const areSure = kind.together && others.some(isEnough);
+  const best = Math.max(...others.map(({ merit }) => merit));
   return weighed.map((one) => {
     const { isNamed } = one.features;
-    const strength = strengthOf(one);
-    const isEnough = kind.together ? isOneSure : strength >= sureFrom;
-    const isSure = isNamed || (one.merit >= least && isEnough);
-    const certainty = certaintyOf(one.features, one.merit);
-    return {
-      ...one,
-      strength,
-      sureFrom,
-      certainty,
-      isSure,
-      score: isSure ? (1 + certainty) / 2 : WEIGHTS.possible.scale * certainty,
-    };
+    const isSure = isNamed || areSure || isEnough(one);
+    const odds = isNamed ? Number.POSITIVE_INFINITY : oddsOf(one, best, kind.chance[by]);
+    const lacks = kind.chance[by].lacking * Number(one.features.lacking);
+    const chance = 1 / (1 + Math.exp(-odds - lacks));
+    return { ...one, odds, chance, isSure, score: isSure ? (1 + chance) / 2 : possibleScore(chance) };
   });
 }
 
-function certaintyOf({ inThread, isNamed }: WordFeatures, merit: number): number {
-  const { even } = inThread ? WEIGHTS.line : WEIGHTS.fact;
-  const all = merit + (isNamed ? WEIGHTS.named : 0);
-  return 1 / (1 + Math.exp(WEIGHTS.steepness * (even - all)));
+/** As a logarithm. */
+function oddsOf(
+  { merit, features }: Weighed,
+  best: number,
+  { base, lead, behind, ...by }: ChanceWeights,
+): number {
+  return base + by.merit * merit + lead * features.lead + behind * (best - merit);
 }
 
-function sureFromOf({ sureFrom }: KindWeights, meant: PassageSimilarities | undefined): number {
-  return meant === undefined ? sureFrom.words : sureFrom.meaning;
+function possibleScore(chance: number): number {
+  const { least, most } = WEIGHTS.possible.scores;
+  return least + (most - least) * chance;
 }
 
 interface Nearness {

@@ -41,7 +41,7 @@ export interface RecallHit {
   readonly title: string;
   /** 0 to 1: an exact answer near 0.9, a good one above 0.5, a possible one below 0.35. */
   readonly score: number;
-  /** Only possibly related. An answer holds either such hits or sure ones, never both. */
+  /** Only possibly related; after the sure ones. */
   readonly possible?: true;
   /** Why a possible hit is not sure. */
   readonly why?: PossibleReason;
@@ -94,7 +94,7 @@ export interface ScorePart {
 export interface LeftOut {
   readonly key: string;
   readonly path: string;
-  /** 0 to 1; determines the order. */
+  /** 0 to 1: the chance that it answers. */
   readonly certainty: number;
   /** A short reason for a person. */
   readonly why: string;

@@ -1,6 +1,7 @@
 /**
- * Selects the candidates to show: the sure ones or, when there are none, the best few as possible hits. A reader tells "the wifi
- * is called Kolibri" from a coincidence at a glance; an empty answer hides that the fact exists.
+ * Selects the candidates to show. Each is marked by itself: every sure one is shown up to the limit, and a possible one where its
+ * chance is worth its place. A reader tells "the wifi is called Kolibri" from a coincidence at a glance; an empty answer hides
+ * that the fact exists.
  */
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
 import { isPersons, outweighs } from "../engine/store/writer.ts";
@@ -13,14 +14,14 @@ export interface SelectionOptions {
   readonly limit: number;
   /** Whether the question has a content word. */
   readonly isDistinctive: boolean;
-  /** Whether copies of one text count as one answer. */
+  /** Whether copies of one text count as one sure answer. */
   readonly foldsCopies: boolean;
   readonly possible: PossibleWeights;
 }
 
 export interface Selection {
+  /** Sure ones and possible ones, the best first. */
   readonly shown: readonly ScoredCandidate[];
-  readonly arePossible: boolean;
   /** The best candidates that are not shown, best first, each with a short reason for a person. */
   readonly leftOut: readonly { readonly scored: ScoredCandidate; readonly why: string }[];
   /** Persons' facts that are not shown, best first: however many an agent stores, one that they contradict is compared. */
@@ -36,65 +37,73 @@ export function selectHits(
   wanted: SelectionOptions,
 ): Selection {
   const best = bestPerDocument(scored);
-  const sure = best.filter(({ isSure }) => isSure);
-  const most = mostPossible(wanted);
-  if (sure.length > 0 || most === 0) {
-    const distinct = wanted.foldsCopies ? withoutDuplicates(sure, index) : sure;
-    const shown = bestApart(distinct, index, wanted.limit);
-    const unsure = sure.length > 0 ? whyNotSure : () => whyNoPossible(wanted);
-    return { shown, arePossible: false, ...notShown(best, distinct, shown, unsure) };
-  }
-  const distinct = withDistinctTexts(possibleHitsAmong(best, wanted.possible), index);
-  const shown = bestApart(distinct, index, most);
-  const tooWeak = (one: ScoredCandidate) => whyTooWeak(one, best, wanted.possible);
-  return { shown, arePossible: true, ...notShown(best, distinct, shown, tooWeak) };
+  const all = best.filter(({ isSure }) => isSure);
+  const sure = bestApart(wanted.foldsCopies ? withoutDuplicates(all, index) : all, index, wanted.limit);
+  const shown = [...sure, ...possibleHits(best, sure, index, wanted)];
+  return { shown, ...notShown(best, shown, index, wanted) };
 }
 
-/** The most possible hits for one question. */
-function mostPossible({ mode, limit, isDistinctive, possible }: SelectionOptions): number {
+/** Of the few best others, those with enough of a chance. No text takes two places, not even lines of a conversation. */
+function possibleHits(
+  best: readonly ScoredCandidate[],
+  sure: readonly ScoredCandidate[],
+  index: LexicalIndex,
+  wanted: SelectionOptions,
+): readonly ScoredCandidate[] {
+  const places = mostPossible(wanted, sure.length);
+  if (places === 0) return [];
+  const least = sure.length > 0 ? wanted.possible.beside : wanted.possible.least;
+  const others = best
+    .filter((one) => !one.isSure && one.odds >= Math.log(least / (1 - least)))
+    .toSorted((one, other) => other.odds - one.odds);
+  const texts = new Set(sure.map((one) => textOf(one, index)));
+  const distinct = folded(others, (one) => textOf(one, index)).filter(
+    (one) => !texts.has(textOf(one, index)),
+  );
+  return bestApart(distinct, index, places)
+    .filter(({ chance }) => chance >= least)
+    .toSorted((one, other) => other.score - one.score);
+}
+
+/** The most possible hits for one question, beside so many sure ones. */
+function mostPossible({ mode, limit, isDistinctive, possible }: SelectionOptions, sure: number): number {
   if (mode === "quiet" || !isDistinctive) return 0;
-  if (mode === "eager") return Math.min(limit, possible.mostEager);
-  return limit < possible.few ? 1 : Math.min(limit, possible.most);
-}
-
-/** The candidates that qualify as possible hits, in their order. */
-export function possibleHitsAmong<T extends Pick<ScoredCandidate, "certainty">>(
-  candidates: readonly T[],
-  { floor, ratio }: Pick<PossibleWeights, "floor" | "ratio">,
-): readonly T[] {
-  const least = Math.max(floor, ratio * (candidates[0]?.certainty ?? 0));
-  return candidates.filter(({ certainty }) => certainty >= least);
+  const most = mode === "eager" ? possible.mostEager : possible.most;
+  const places = Math.max(0, Math.min(limit, most) - sure);
+  return mode !== "eager" && limit < possible.few ? Math.min(1, places) : places;
 }
 
 function notShown(
   best: readonly ScoredCandidate[],
-  distinct: readonly ScoredCandidate[],
   shown: readonly ScoredCandidate[],
-  whyWeak: (scored: ScoredCandidate) => string | undefined,
+  index: LexicalIndex,
+  wanted: SelectionOptions,
 ): Pick<Selection, "leftOut" | "persons"> {
   const documents = new Set(shown.map(({ document }) => document));
-  const last = distinct.findLastIndex(({ document }) => documents.has(document));
-  const whyPassedOver = ({ document }: ScoredCandidate) => {
-    const place = distinct.findIndex((one) => one.document === document);
-    if (place === -1) return "the same text as another candidate";
-    return place < last ? "nearly the same text as a better one" : `below the ${shown.length} that are shown`;
-  };
   const others = best.filter(({ document }) => !documents.has(document));
-  const explained = others.slice(0, EXPLAINED);
+  const hasSure = shown.some(({ isSure }) => isSure);
+  const texts = new Set(shown.map((one) => textOf(one, index)));
+  const whyNot = (one: ScoredCandidate) =>
+    texts.has(textOf(one, index)) ? "the same text as another candidate" : whyHidden(one, hasSure, wanted);
   return {
-    leftOut: explained.map((scored) => ({ scored, why: whyWeak(scored) ?? whyPassedOver(scored) })),
+    leftOut: others.slice(0, EXPLAINED).map((scored) => ({ scored, why: whyNot(scored) })),
     persons: others.filter(({ document }) => isPersons(document)).slice(0, EXPLAINED),
   };
 }
 
-/** Why a candidate is hidden when there are sure hits; undefined when it is sure itself. */
-function whyNotSure({ isSure, features, strength, sureFrom }: ScoredCandidate): string | undefined {
-  if (isSure) return undefined;
-  if (features.lacking) return `lacks ${features.otherOwner ? "whom" : "what"} the question asks about`;
-  const sum = `the sum of its parts, ${strength.toFixed(2)}`;
-  return strength < sureFrom
-    ? `not sure: ${sum}, is below ${sureFrom.toFixed(2)}`
-    : `weaker than the best: ${sum}`;
+/** Why a candidate is not shown, in a person's words. */
+function whyHidden(
+  { isSure, chance, features }: ScoredCandidate,
+  hasSure: boolean,
+  { mode, isDistinctive, possible }: SelectionOptions,
+): string {
+  if (isSure) return "others come first";
+  if (features.otherOwner) return "about someone else";
+  if (features.otherAnswer) return "does not say what is asked";
+  if (mode === "quiet") return "not sure, and recall mode is quiet";
+  if (!isDistinctive) return "the question has no content word";
+  if (chance >= (hasSure ? possible.beside : possible.least)) return "others come first";
+  return hasSure ? "not sure, and others are" : "too weak a match";
 }
 
 /** In one word. */
@@ -104,21 +113,6 @@ export function whyPossible({ features }: ScoredCandidate): PossibleReason {
   if (features.unknownNames > 0) return "name";
   if (features.coverage > 0) return "words";
   return features.synonyms > 0 ? "synonyms" : "meaning";
-}
-
-function whyNoPossible({ mode }: SelectionOptions): string {
-  return mode === "quiet" ? "not sure, and recall mode is quiet" : "the question has no content word";
-}
-
-function whyTooWeak(
-  { certainty }: ScoredCandidate,
-  [best]: readonly ScoredCandidate[],
-  { floor, ratio }: PossibleWeights,
-) {
-  const is = `certainty ${certainty.toFixed(3)} is below`;
-  if (certainty < floor) return `${is} the floor of ${floor}`;
-  const least = ratio * (best?.certainty ?? 0);
-  return certainty < least ? `${is} ${ratio} times the best candidate's` : undefined;
 }
 
 /**
@@ -134,14 +128,6 @@ function withoutDuplicates(
   index: LexicalIndex,
 ): readonly ScoredCandidate[] {
   return folded(scored, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
-}
-
-/** The same for a few slots: no text takes two, not even lines of a conversation. */
-function withDistinctTexts(
-  scored: readonly ScoredCandidate[],
-  index: LexicalIndex,
-): readonly ScoredCandidate[] {
-  return folded(scored, (one) => textOf(one, index));
 }
 
 /** Words to compare, from the beginnings of two texts. */
@@ -204,7 +190,8 @@ function folded(
     const [best] = group;
     if (best === undefined) return [];
     const heard = group.reduce((one, other) => (outweighs(other.document, one.document) ? other : one));
-    return [{ ...heard, score: best.score, certainty: best.certainty }];
+    const { score, odds, chance, isSure } = best;
+    return [{ ...heard, score, odds, chance, isSure }];
   });
 }
 

@@ -31,19 +31,19 @@ export function withToolCalls(choice: Selection, toolCalls: ToolCalls, limit: nu
   if (deed === undefined) return behind(choice, sure, limit);
   const done = deed.isOpen ? [...sure, ...doneThen(toolCalls, limit)] : sure;
   if (done.length === 0) return choice;
-  const facts = choice.arePossible ? [] : choice.shown;
-  return { ...choice, arePossible: false, shown: bestPerDocument([...facts, ...done]).slice(0, limit) };
+  const facts = choice.shown.filter(({ isSure }) => isSure);
+  return { ...choice, shown: bestPerDocument([...facts, ...done]).slice(0, limit) };
 }
 
 /** At most this many, ranked below everything else. */
 function behind(choice: Selection, sure: readonly ScoredCandidate[], limit: number): Selection {
-  const { shown, arePossible } = choice;
-  if (arePossible && shown.length > 0) return choice;
+  const { shown } = choice;
+  if (shown.some(({ isSure }) => !isSure)) return choice;
   const { mostBehind, step } = WEIGHTS.calls;
   const lowest = shown.at(-1)?.score ?? 1 + step;
   const added = sure.slice(0, Math.min(mostBehind, limit - shown.length));
   const below = added.map((one) => ({ ...one, score: Math.min(one.score, lowest - step) }));
-  return { ...choice, arePossible: false, shown: [...shown, ...below] };
+  return { ...choice, shown: [...shown, ...below] };
 }
 
 interface Run {

@@ -43,40 +43,48 @@ interface DoubtWeights {
 export interface KindWeights {
   readonly merit: Partial<MeritWeights>;
   readonly doubt: Partial<DoubtWeights>;
-  /** How much the lead over the next document counts towards being sure, per merit. */
-  readonly lead: number;
+  /** How much the lead over the next document counts towards being sure, per merit: words alone tell nothing by it. */
+  readonly lead: By<number>;
   /** Least merit plus lead minus doubts of a sure candidate, by words alone and with meaning: words alone reach less merit. */
-  readonly sureFrom: { readonly words: number; readonly meaning: number };
-  /** How far a sure candidate's merit may be below the best. */
-  readonly gap: number;
+  readonly sureFrom: By<number>;
   /** Whether one sure candidate makes all of them sure, as in a conversation. */
   readonly together: boolean;
-  /** The merit at which certainty (0 to 1) is one half. */
-  readonly even: number;
+  readonly chance: By<ChanceWeights>;
+}
+
+/** By words alone, and with meaning. */
+interface By<T> {
+  readonly words: T;
+  readonly meaning: T;
+}
+
+/** The logarithm of the odds that a candidate answers: the sum of these, each times what it is named after. */
+export interface ChanceWeights {
+  readonly base: number;
+  readonly merit: number;
+  readonly lead: number;
+  /** Per merit that it is behind the best. */
+  readonly behind: number;
+  readonly lacking: number;
 }
 
 export interface PossibleWeights {
-  /** The most possible hits. */
+  /** The most possible hits, and of all hits beside sure ones: of more, none is possible. */
   readonly most: number;
   /** The most in eager mode. */
   readonly mostEager: number;
   /** Below this limit of hits only one is shown, except in eager mode. */
   readonly few: number;
-  /** The least certainty, 0 to 1. */
-  readonly floor: number;
-  /** The least share of the best candidate's certainty. */
-  readonly ratio: number;
-  /** The score for a certainty of 1; every possible hit stays below it. */
-  readonly scale: number;
+  /** The least chance, and beside a sure hit. */
+  readonly least: number;
+  readonly beside: number;
+  /** Of a possible hit: for a chance of 0 and of 1. */
+  readonly scores: { readonly least: number; readonly most: number };
 }
 
 export interface Weights {
   readonly fact: KindWeights;
   readonly line: KindWeights;
-  /** Merit for being named by key, docid or path. */
-  readonly named: number;
-  /** How steeply certainty rises at `even`, per merit. */
-  readonly steepness: number;
   readonly possible: PossibleWeights;
 
   readonly words: {
@@ -187,6 +195,8 @@ export interface Weights {
   };
 }
 
+const LINE_CHANCE: ChanceWeights = { base: -4.5, merit: 5, lead: 0, behind: 0, lacking: 0 };
+
 export const WEIGHTS: Weights = {
   fact: {
     // people, everyday, natural, paraphrases: the best order.
@@ -200,25 +210,30 @@ export const WEIGHTS: Weights = {
       otherNoun: 0.15,
       otherMatter: 0.5,
     },
-    lead: 0.6,
+    lead: { words: 0, meaning: 0.6 },
     sureFrom: { words: 0.525, meaning: 0.85 },
-    gap: 0.07,
     together: false,
-    even: 0.65, // people: a fact in the question's own words scores about 0.9
+    // Printed by `node bench/fit-chances.ts`.
+    chance: {
+      words: { base: -1.98, merit: 1.2, lead: 11.4, behind: -13.17, lacking: -1.22 },
+      meaning: { base: -1.34, merit: 1.47, lead: 4.37, behind: -6.52, lacking: -0.8 },
+    },
   },
   line: {
     // LoCoMo: the best order; then the fewest sure hits for the people set's unanswerable questions.
     merit: { coverage: 0.65, synonyms: 0.47, bm25: 0.18, proximity: 0.3, context: 1, nearness: 0.06 },
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
-    lead: 0,
+    lead: { words: 0, meaning: 0 },
     sureFrom: { words: -0.2, meaning: -0.2 },
-    gap: Number.POSITIVE_INFINITY,
     together: true,
-    even: 0.9, // a line with all words is as certain as such a fact
+    // A line with all words is as certain as such a fact.
+    chance: { words: LINE_CHANCE, meaning: LINE_CHANCE },
   },
-  named: 3, // more than words and meaning can reach
-  steepness: 5, // people, as above
-  possible: { most: 2, mostEager: 3, few: 6, floor: 0.02, ratio: 0.8, scale: 0.35 }, // people, natural, paraphrases: the curve
+  possible: {
+    ...{ most: 3, mostEager: 5, few: 6 },
+    ...{ least: 0.08, beside: 0.2 }, // worth their tokens
+    scores: { least: 0.01, most: 0.34 }, // below every sure hit, and with a host's hits of the same worth
+  },
   words: {
     ...{ everyday: 0.6, related: 0.7, date: 0.7 }, // people, LoCoMo
     kind: 0.7, // everyday, natural

@@ -24,21 +24,23 @@ export type Tuning = Pick<RecallOptions, "showsAll" | "possible">;
 
 /** Keeps every candidate for a possible hit, with its score. */
 export const EVERY_CANDIDATE: Tuning = {
-  possible: { ...WEIGHTS.possible, most: Number.POSITIVE_INFINITY, floor: 0, ratio: 0 },
+  possible: { ...WEIGHTS.possible, most: Number.POSITIVE_INFINITY, least: 0, beside: 0 },
 };
 
 export interface BenchMemory {
   readonly memory: OpenMemory;
   /** Throws if a line is refused. */
   fill(subject: string, lines: readonly object[]): Promise<void>;
-  /** The hits that the plugin shows: sure hits or, if there are none, possible ones. */
+  /** The hits that the plugin shows: sure and possible ones. */
   shown(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** The hits that it shows if strangers may read along: only sure ones. */
   sure(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
-  /** Sure hits or, if there are none, all candidates for a possible hit, with their scores before the cut-off. */
+  /** Sure hits and all candidates for a possible hit, with their scores before the cut-off. */
   candidates(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** The same ranking over the same store without a cut-off. */
   ranked(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
+  /** Every candidate, with the parts of its score. */
+  explained(subject: string, query: string, limit: number): Promise<readonly RecallHit[]>;
   /** The entries of a subject that search sees. */
   entries(namespace: Namespace): Promise<readonly CorpusEntry[]>;
   close(): Promise<void>;
@@ -76,6 +78,8 @@ export async function openBenchMemory(): Promise<BenchMemory> {
       (await candidates.search(namespaceOf(subject), { query, limit })).results,
     ranked: async (subject, query, limit) =>
       (await uncut.search(namespaceOf(subject), { query, limit })).results,
+    explained: async (subject, query, limit) =>
+      (await uncut.search(namespaceOf(subject), { query, limit, explain: true })).results,
     entries: (namespace) => readAll(source, namespace),
     async close() {
       uncut.close();

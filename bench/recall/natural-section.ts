@@ -11,7 +11,7 @@ const PICTURE = "benchmarks-possible-hits.svg";
 
 const FIRST = 3;
 const CHOSEN = WEIGHTS.possible;
-const FLOORS = [...new Set([0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, CHOSEN.floor])].sort(
+const CHANCES = [...new Set([0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, CHOSEN.least])].sort(
   (left, right) => left - right,
 );
 /** The usual estimate for English. */
@@ -45,15 +45,15 @@ export function naturalSection(answers: Answers, embeddedBy: string): Measured {
       `${english} questions as people ask them, ${count(({ kind }) => kind === "languages")} in other languages, and ${count(({ kind }) => kind === "unanswerable")} unanswerable ones (\`test/data/natural-*.jsonl\`), in memories of 20, 200 and 2,000 facts; ${embeddedBy}. The table has the held-out half; rankings are tuned on the other half only. A figure is the share of questions whose fact is among the first three hits. *own*: asked in the fact's words. *part*: shares one or more words. *paraphrase*: shares none. FTS5 returns hits for every question, so it has no figures for unanswerable ones.`,
       halfTable(answers.filter((one) => one.half === "held-out" && isShipped(one.system))),
       tokensLine(answers),
-      `A possible hit needs a score of at least ${CHOSEN.floor} and of ${CHOSEN.ratio} of the best candidate's; at most ${CHOSEN.most} are shown. The picture shows, for the half that rankings are tuned on, what other least scores would do:`,
-      `![Right and wrong hits by the least score of a possible hit](${PICTURE})`,
+      `A possible hit needs a chance of at least ${CHOSEN.least}; at most ${CHOSEN.most} are shown. The picture shows, for the half that rankings are tuned on, what other least chances would do:`,
+      `![Right and wrong hits by the least chance of a possible hit](${PICTURE})`,
     ].join("\n\n"),
     details: [
       ...NATURAL_HALVES.flatMap((half) => [
         `**${half}**, with the rankings before the cut-off`,
         halfTable(answers.filter((one) => one.half === half)),
       ]),
-      "Least score of a possible hit, dev half: right, and possible hits per unanswerable question",
+      "Least chance of a possible hit, dev half: right, and possible hits per unanswerable question",
       curveTable(answers),
     ].join("\n\n"),
     json: answers,
@@ -113,36 +113,36 @@ function isShown(system: SystemId): boolean {
   return system === "keyword" || system === "hybrid";
 }
 
-/** Curves for keyword and hybrid search at each size, with a point for each floor. */
+/** Curves for keyword and hybrid search at each size, with a point for each least chance. */
 function curvesOf(answers: Answers): readonly Curve[] {
   return Object.entries(CANDIDATES_BY).flatMap(([by, system]) =>
     NATURAL_SIZES.flatMap((size) => {
       const of = answers.filter((one) => one.half === "dev" && one.size === size && one.system === system);
       if (of.length === 0) return [];
-      const points = FLOORS.map((floor) => pointAt(of, floor));
+      const points = CHANCES.map((least) => pointAt(of, least));
       return [{ name: `${by}, ${size.toLocaleString("en")} facts`, points }];
     }),
   );
 }
 
-function pointAt(answers: Answers, floor: number) {
-  const shown = answers.map((one) => ({ ...one, hits: shownBy(one.hits, { ...CHOSEN, floor }) }));
+function pointAt(answers: Answers, least: number) {
+  const shown = answers.map((one) => ({ ...one, hits: shownBy(one.hits, { ...CHOSEN, least }) }));
   const isAnswerable = ({ kind }: NaturalAnswer) => kind !== "unanswerable" && kind !== "languages";
   return {
     right: shownRight(shown.filter(isAnswerable)),
     wrong: shownWrong(shown.filter(({ kind }) => kind === "unanswerable")),
-    isChosen: floor === CHOSEN.floor,
+    isChosen: least === CHOSEN.least,
   };
 }
 
 function curveTable(answers: Answers): string {
   const curves = curvesOf(answers);
-  const rows = FLOORS.map((floor, place) => [
-    floor === CHOSEN.floor ? `**${floor}**` : String(floor),
+  const rows = CHANCES.map((least, place) => [
+    least === CHOSEN.least ? `**${least}**` : String(least),
     ...curves.map(({ points }) => {
       const point = points[place];
       return point === undefined ? "" : `${percent(point.right)}, ${point.wrong.toFixed(2)}`;
     }),
   ]);
-  return table(["least score", ...curves.map(({ name }) => name)], rows);
+  return table(["least chance", ...curves.map(({ name }) => name)], rows);
 }

@@ -130,7 +130,7 @@ export function peopleFactsSection(
   return {
     title: "Facts as people store them",
     command: "npm run bench:recall -- --only people",
-    markdown: `187 facts and run records (\`test/data/facts-*.jsonl\`). Each has two questions: one in its own words, one in some of them. 100 more questions are unanswerable: no fact answers them. ${embeddedBy[0]?.toUpperCase()}${embeddedBy.slice(1)}. Memory returns sure hits. If there is none, it returns up to two possible hits, marked as such.\n\n${table(["questions", ...measured.keys(), "aim"], rows)}`,
+    markdown: `187 facts and run records (\`test/data/facts-*.jsonl\`). Each has two questions: one in its own words, one in some of them. 100 more questions are unanswerable: no fact answers them. ${embeddedBy[0]?.toUpperCase()}${embeddedBy.slice(1)}. Memory returns sure hits, and likely ones as possible hits, marked as such.\n\n${table(["questions", ...measured.keys(), "aim"], rows)}`,
     json: Object.fromEntries(measured),
   };
 }

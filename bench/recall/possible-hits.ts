@@ -1,5 +1,4 @@
-/** Measures the benefit and cost of possible hits, and the curve from which their floor and ratio were chosen. */
-import { possibleHitsAmong } from "../../recall/select-hits.ts";
+/** Measures the benefit and cost of possible hits, and the curves over the least chances that they need. */
 import { type PossibleWeights, WEIGHTS } from "../../recall/weights.ts";
 import { type Measured, mean, percent, table } from "../measured.ts";
 import { readTestData } from "./conversations.ts";
@@ -10,7 +9,7 @@ import type { Bench, Hit, SystemId, Systems } from "./recall-systems.ts";
 
 type Rule = PossibleWeights;
 
-/** A question, the wanted key, and all hits that could be shown: the sure hits or, if there are none, every candidate. */
+/** A question, the wanted key, and all hits that could be shown: the sure hits and every candidate for a possible one. */
 interface Candidates {
   readonly half: Half;
   /** Empty if nothing answers the question. */
@@ -41,8 +40,7 @@ const SYSTEM_OF = { keywords: "keywordCandidates", hybrid: "hybridCandidates" } 
   SystemId
 >;
 const CHOSEN = WEIGHTS.possible;
-const FLOORS = [0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3];
-const RATIOS = [0, 0.3, 0.5, 0.7, 0.9];
+const CHANCES = [0, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3];
 
 export async function measurePossibleHits(bench: Bench): Promise<readonly PossibleHits[]> {
   const measured: PossibleHits[] = [];
@@ -67,10 +65,12 @@ async function askAll(set: QuestionSet, systems: Systems, id: SystemId): Promise
 }
 
 /** The candidates that the rule shows, as in recall. */
-export function shownBy(hits: readonly Hit[], rule: Rule): readonly Hit[] {
-  if (!hits[0]?.possible) return hits;
-  const candidates = hits.map((hit) => ({ ...hit, certainty: hit.score / WEIGHTS.possible.scale }));
-  return possibleHitsAmong(candidates, rule).slice(0, rule.most);
+export function shownBy(hits: readonly Hit[], { most, least, beside }: Rule): readonly Hit[] {
+  const sure = hits.filter(({ possible }) => !possible);
+  const { scores } = WEIGHTS.possible;
+  const chanceOf = ({ score }: Hit) => (score - scores.least) / (scores.most - scores.least);
+  const possible = hits.filter((hit) => hit.possible && chanceOf(hit) >= (sure.length > 0 ? beside : least));
+  return [...sure, ...possible.slice(0, Math.max(0, most - sure.length))];
 }
 
 interface PossibleFigures {
@@ -136,19 +136,19 @@ export function paraphraseSet(): QuestionSet {
 }
 
 export function possibleHitsSection(measured: readonly PossibleHits[], embeddedBy: string): Measured {
-  const { most, floor, ratio } = CHOSEN;
+  const { most, least, beside } = CHOSEN;
   return {
     title: "Possible hits",
     command: "npm run bench:recall -- --only possible",
     markdown: [
-      `If there is no sure hit, memory shows up to ${most} possible hits, marked as such. Each needs a score of at least ${floor} and of ${ratio} of the best candidate's. The table shows what they gain and cost, on the held-out half of each set; ${embeddedBy}. Right: the share of questions whose fact is among the first three hits. Wrong: possible hits per unanswerable question.`,
+      `Memory shows up to ${most} possible hits, marked as such, and beside sure ones so many that they are ${most} together. Each needs a chance of at least ${percent(least)}, and of ${percent(beside)} beside a sure hit. The table shows what they gain and cost, on the held-out half of each set; ${embeddedBy}. Right: the share of questions whose fact is among the first three hits. Wrong: possible hits per unanswerable question.`,
       overviewTable(measured, "held out"),
       "[Decision 31](decisions/0031-possible-hits.md) says why memory shows them.",
     ].join("\n\n"),
     details: [
       "The half that rankings are tuned on (dev)",
       overviewTable(measured, "dev"),
-      "Right and wrong by floor, ratio and number; the other two as in use",
+      "Right and wrong by least chance, least chance beside a sure hit, and number; the other two as in use",
       table(["", ...measured.map(nameOf)], curveRows(measured)),
     ].join("\n\n"),
     json: measured,
@@ -160,7 +160,7 @@ function overviewTable(measured: readonly PossibleHits[], half: Half): string {
     const asked = one.asked.filter((candidates) => candidates.half === half);
     const quiet = possibleFigures(asked, { ...CHOSEN, most: 0 });
     const shown = possibleFigures(asked, CHOSEN);
-    const uncut = possibleFigures(asked, { ...CHOSEN, most: 3, floor: 0, ratio: 0 });
+    const uncut = possibleFigures(asked, { ...CHOSEN, least: 0, beside: 0 });
     return [
       nameOf(one),
       percent(quiet.right, 1),
@@ -178,12 +178,13 @@ function overviewTable(measured: readonly PossibleHits[], half: Half): string {
 /** The rule in use is printed in bold, once in each of the three parts. */
 function curveRows(measured: readonly PossibleHits[]): readonly (readonly string[])[] {
   const rules: readonly (readonly [string, Rule])[] = [
-    ...FLOORS.map((floor) => [`floor ${floor}`, { ...CHOSEN, floor }] as const),
-    ...RATIOS.map((ratio) => [`ratio ${ratio}`, { ...CHOSEN, ratio }] as const),
-    ...[1, 2, 3].map((most) => [`at most ${most}`, { ...CHOSEN, most }] as const),
+    ...CHANCES.map((least) => [`chance ${least}`, { ...CHOSEN, least }] as const),
+    ...CHANCES.map((beside) => [`beside ${beside}`, { ...CHOSEN, beside }] as const),
+    ...[1, 2, 3, 4].map((most) => [`at most ${most}`, { ...CHOSEN, most }] as const),
   ];
   return rules.map(([name, rule]) => {
-    const isChosen = rule.floor === CHOSEN.floor && rule.ratio === CHOSEN.ratio && rule.most === CHOSEN.most;
+    const isChosen =
+      rule.least === CHOSEN.least && rule.beside === CHOSEN.beside && rule.most === CHOSEN.most;
     return [isChosen ? `**${name}**` : name, ...measured.map(({ asked }) => cellOf(asked, rule))];
   });
 }

@@ -36,7 +36,7 @@ function found(context: PageContext, query: string, answer: SearchAnswer): Html 
   const words = askedWords(query);
   const said = best.possible
     ? "No sure answer. The agent sees these hits, marked as only possibly related:"
-    : `${counted(results.length, "answer")}, as the agent sees ${results.length === 1 ? "it" : "them"}. Sure: it has what you asked for.`;
+    : `${counted(results.length, "answer")}, as the agent sees ${results.length === 1 ? "it" : "them"}. A sure one has what you asked for.`;
   return html`<p role="status">${said} <span class="muted">Searched by ${mode === "hybrid" ? "keywords and meaning" : "keywords"}.</span></p>
 <ol class="card rows">${results.map((hit) => hitRow(context, hit, words, mode))}</ol>`;
 }

@@ -56,13 +56,13 @@ describe("search", () => {
     },
   );
 
-  test("shows possible hits to the agent's owner, marked and below the notes", async () => {
+  test("shows possible hits to the agent's owner, marked and below every sure hit", async () => {
     const memory = fakeMemory({
       search: async () => ({ results: [{ ...HIT, score: 0.3, possible: true }], mode: "keyword" }),
     });
     const [hit, ...others] = await supplementOver(memory).supplement.search({ ...MAIN, query: "deploy" });
     expect(others).toEqual([]);
-    expect(hit?.score).toBeLessThan(0.1);
+    expect(hit?.score).toBe(0.3);
     expect(hit?.snippet).toBe(
       'Only possibly related: fact "deploy" in user_facts, stored 2001-09-09:\n> always via Konflux',
     );

@@ -16,7 +16,7 @@ const FACTS = ["Kolibri", "Nordlicht", "Birkenhof", "Seestern"].map((name) => ({
 }));
 /** Shares a word with each fact, but no fact answers it. */
 const QUERY = "password of the wifi upstairs";
-const SHOWN = { balanced: 2, quiet: 0, eager: 3 } as const;
+const SHOWN = { balanced: 3, quiet: 0, eager: 4 } as const;
 
 async function surfaces() {
   const place = await tempPlace();
