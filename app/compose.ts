@@ -3,13 +3,7 @@
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { RunClock } from "../engine/audit/audit-keys.ts";
 import { defined } from "../engine/defined.ts";
-import type {
-  InspectOptions,
-  MemoryStore,
-  StoreGauges,
-  TotalUsage,
-  UnixMs,
-} from "../engine/store/memory-store.ts";
+import type { InspectOptions, MemoryStore, StoreGauges, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { processTimer, type Timer } from "../engine/timing.ts";
@@ -57,6 +51,8 @@ import {
   myMemory,
   type OpenedStorage,
   subjectCounts,
+  type TotalUsage,
+  totalUsage,
 } from "./overview.ts";
 import { PinnedKeys } from "./pinned-keys.ts";
 import { pinFact } from "./pins.ts";
@@ -67,6 +63,7 @@ import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";
 import { ToolHistory } from "./tool-history.ts";
+import { exportPage } from "./transfer/export-lines.ts";
 import { listImports } from "./transfer/list-imports.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -243,13 +240,14 @@ export function composeMemory(parts: Composition): OpenMemory {
     search: inNamespace((namespace, query: RecallQuery) => search(context, namespace, query), follow),
     readDocument: inNamespace((namespace, query) => readDocument(context, namespace, query)),
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),
+    exportPage: inNamespace((namespace, query) => exportPage(store, namespace, query)),
     myMemory: async (subject) => myMemory(context, requireNamespace(subject), subject),
     defaults: async (subject) => myDefaults(context, requireNamespace(subject), subject),
     corpusPage: inNamespace((namespace, query) => corpusPage(context, namespace, query)),
     listRuns: inNamespace((namespace, query) => listRuns(context, namespace, query)),
     growth: async (subject) => growth.of(requireNamespace(subject)),
     imports: async (subject) => listImports(context, requireNamespace(subject)),
-    callers: (of) => callersOf(context, of),
+    callers: (...asked) => callersOf(context, ...asked),
     revision: async (subject) => store.revision(requireNamespace(subject)),
     ...watchOf(parts),
     recordPackRun: inNamespace((...run) => recordPackRun(context, ...run), embedSoon),
@@ -260,7 +258,10 @@ export function composeMemory(parts: Composition): OpenMemory {
     embedFact: async (subject, key, request) => onRequest.fact(requireNamespace(subject), key, request),
     sweep,
     gauges: async () => {
-      const usage = await store.totalUsage().catch(() => undefined);
+      const usage = await totalUsage(
+        { callers: (...asked) => callersOf(context, ...asked) },
+        store.gauges.quota,
+      ).catch(() => undefined);
       return { ...store.gauges, indexes: context.recall.indexes, ...defined({ usage }) };
     },
     status: async (subject) => {

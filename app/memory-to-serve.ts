@@ -17,7 +17,7 @@ import type { DoctorReport } from "./memory.ts";
 import type { MemoryState } from "./memory-state.ts";
 import { openMemory } from "./open-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
-import { quotaOfEnv } from "./quota.ts";
+import { storeQuota } from "./quota.ts";
 
 export interface MemoryToServeOptions extends OpenMemoryOptions {
   /**
@@ -80,7 +80,7 @@ export async function hasKey(options: OpenMemoryOptions): Promise<boolean> {
 /** A wrong path, state folder or schema shows as an empty memory. */
 async function noticeOf({ notice, callers }: OpenMemory): Promise<string | undefined> {
   const isEmpty = await callers().then(
-    ({ length }) => length === 0,
+    ({ callers: all }) => all.length === 0,
     () => false,
   );
   return notice ?? (isEmpty ? "It is empty: nothing was stored there yet." : undefined);
@@ -91,7 +91,7 @@ async function ephemeral(given: MemoryToServeOptions): Promise<MemoryToServe> {
   const { keyPath, now = Date.now } = options;
   const warning = `${NO_KEY} Set HELMDECK_MEMORY_KEY or HELMDECK_MEMORY_KEY_FILE, or create ${keyPath} with the first \`helmdeck-memory store\`, and restart the server.`;
   const composed = composeMemory({
-    store: await openStoreInMemory({ now, quota: quotaOfEnv(options.env) }),
+    store: await openStoreInMemory({ now, quota: storeQuota(options) }),
     location: { databasePath: NOWHERE, keyPath, keySource: "none", driver: "in-memory" },
     key: { source: "none", made: false },
     ...(await settingsOf(options)),

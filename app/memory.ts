@@ -7,7 +7,7 @@ import type { CorpusChunk } from "../engine/projections/corpus.ts";
 import type { Framed } from "../engine/projections/frame.ts";
 import type { LearntFromRuns } from "../engine/projections/my-defaults.ts";
 import type { ExpiringFacts } from "../engine/projections/my-memory.ts";
-import type { Erasure, Newer, StoreReport, UnixMs } from "../engine/store/memory-store.ts";
+import type { Erasure, Newer, Origin, StoreReport, UnixMs } from "../engine/store/memory-store.ts";
 import type { Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import type { RecallAnswer, RecallHit, RecallQuery } from "../recall/search-contract.ts";
@@ -512,10 +512,51 @@ export interface CorpusAnswer {
   readonly unmatched?: StoredCounts;
 }
 
-export interface CallerCount {
+export interface PageQuery {
+  /** 1 to 1,000; default 100. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface CallersPage {
+  readonly callers: readonly CallerCount[];
+  /** Of a server: since when requests are counted, and of how many callers the counts were dropped. */
+  readonly engine?: { readonly startedAt: UnixMs; readonly dropped: number };
+  readonly nextCursor?: string;
+}
+
+export interface CallerCount extends Partial<RequestCounts> {
   readonly subject: Subject;
-  /** Entries of every kind, sessions included. */
+  /** Entries of every kind, sessions and what has expired but is not deleted yet included. */
   readonly count: number;
+  /** Size of the values as stored, former ones included. */
+  readonly bytes: number;
+}
+
+/** Requests to a server, and how many of them were refused, by the reason. */
+export interface RequestCounts {
+  readonly requests: number;
+  readonly refused: Readonly<Record<"rate" | "size" | "limit" | "auth", number>>;
+}
+
+export interface ExportQuery extends PageQuery {
+  /** Includes former values. */
+  readonly withHistory?: boolean;
+}
+
+export interface ExportPage {
+  /** Of an export, in the order of the last writes. May be fewer than the limit. */
+  readonly lines: readonly string[];
+  /** What cannot be exported. */
+  readonly problems: readonly ExportProblem[];
+  readonly nextCursor?: string;
+}
+
+export interface ExportProblem {
+  readonly origin: Origin;
+  readonly key: string;
+  readonly code: "entry_unreadable" | "invalid_input";
+  readonly reason: string;
 }
 
 /** Every use case of an open memory. All of them can be served across a worker boundary. */
@@ -547,6 +588,8 @@ export interface Memory {
   /** Undefined when this subject's memory has no such document, or the path is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
   forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;
+  /** Facts and records of runs, as an import takes them. */
+  exportPage(subject: Subject, query: ExportQuery): Promise<ExportPage>;
   myMemory(subject: Subject): Promise<MyMemory>;
   defaults(subject: Subject): Promise<MyDefaults>;
   corpusPage(subject: Subject, query: CorpusQuery): Promise<CorpusAnswer>;
@@ -555,8 +598,8 @@ export interface Memory {
   growth(subject: Subject): Promise<Growth>;
   /** Imports of which something remains. */
   imports(subject: Subject): Promise<readonly KnownImport[]>;
-  /** Everyone with entries, by name: for the operator. With a subject: only this one. */
-  callers(of?: Subject): Promise<readonly CallerCount[]>;
+  /** Everyone with entries, by name: for the operator. With a subject: only this one. Reads no entry. */
+  callers(of?: Subject, query?: PageQuery): Promise<CallersPage>;
   /**
    * A number that grows with every visible change of this subject's facts and runs, by any process; cheap. Expiry counts when it
    * is swept.
@@ -594,6 +637,7 @@ const EVERY_USE_CASE = {
   review: undefined,
   keepApart: undefined,
   readDocument: undefined,
+  exportPage: undefined,
   myMemory: undefined,
   defaults: undefined,
   listRuns: undefined,

@@ -12,6 +12,7 @@ import type { StoreServer } from "./database-server/store-server.ts";
 import { modelPlaceIn } from "./embedding/built-in-embedder.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
+import type { LimitsByCaller } from "./quota.ts";
 import type { Waiting } from "./reopening-store.ts";
 import type { StorageLocation } from "./storage-location.ts";
 import { SWEEP_EVERY_MS } from "./sweeper.ts";
@@ -52,6 +53,8 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly questionBudgetMs?: number;
   /** What a search shows when no hit is certain, for queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
+  /** What single callers may store in place of the others. Asked for each write. */
+  readonly limits?: () => LimitsByCaller;
   /** Which indexes are kept in memory. Default: 256 MiB of them, for as long as the process lives. */
   readonly indexes?: IndexLimits;
 }

@@ -20,7 +20,7 @@ import { noteOpened, type Opened, refuseEmptied, refuseWithoutFolder } from "./k
 import type { DoctorReport, MemoryStatus } from "./memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
 import { failedStatus } from "./overview.ts";
-import { quotaOfEnv } from "./quota.ts";
+import { storeQuota } from "./quota.ts";
 import { mayOpenFile, ReopeningStore } from "./reopening-store.ts";
 
 /** Throws any HelmdeckError with a `key_…` or `store_…` code, unless it may wait. */
@@ -146,8 +146,8 @@ class MemoryFile {
   }
 
   get #parts() {
-    const { databasePath: path, driver, now = Date.now, env } = this.#options;
-    return { path, driver, now, quota: quotaOfEnv(env) };
+    const { databasePath: path, driver, now = Date.now } = this.#options;
+    return { path, driver, now, quota: storeQuota(this.#options) };
   }
 
   async #noted<Store extends MemoryStore>(store: Store): Promise<Store> {

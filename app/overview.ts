@@ -1,13 +1,25 @@
 /** Summaries of what memory holds, without values. */
 
-import { compareText } from "../engine/compare-text.ts";
+import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError } from "../engine/errors.ts";
+import { pagesOf } from "../engine/pages-of.ts";
 import { learnDefaults } from "../engine/projections/my-defaults.ts";
 import { expiringFacts, summariseMemory } from "../engine/projections/my-memory.ts";
+import { type Quota, quotaOf } from "../engine/rules/quota.ts";
+import type { Usage } from "../engine/store/memory-store.ts";
 import { type Namespace, type Subject, subjectOf } from "../engine/store/namespace.ts";
 import { reasonOf } from "./availability.ts";
-import type { CallerCount, MemoryStatus, MyDefaults, MyMemory, StoredCounts } from "./memory.ts";
+import type {
+  CallerCount,
+  CallersPage,
+  Memory,
+  MemoryStatus,
+  MyDefaults,
+  MyMemory,
+  PageQuery,
+  StoredCounts,
+} from "./memory.ts";
 import { requireNamespace } from "./subject.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -44,21 +56,47 @@ export async function myDefaults(
   return { scope: `caller=${subject}`, fetched_at: new Date(now).toISOString(), ...learnt };
 }
 
-/** A subject's sessions count toward the subject. */
-export async function callersOf(context: UseCaseContext, of?: Subject): Promise<readonly CallerCount[]> {
+export async function callersOf(
+  { store }: UseCaseContext,
+  of?: Subject,
+  { cursor, ...query }: PageQuery = {},
+): Promise<CallersPage> {
+  const limit = requireCount("limit", query.limit, ANSWER_LIMITS.callers);
   if (of !== undefined) {
-    const namespace = requireNamespace(of);
-    const count = await context.store.countWhere({ namespace, includeSessions: true });
-    return count === 0 ? [] : [{ subject: of, count }];
+    const { entries: count, bytes } = await store.usage(requireNamespace(of));
+    return { callers: count === 0 ? [] : [{ subject: of, count, bytes }] };
   }
-  const counts = new Map<Subject, number>();
-  for (const { namespace, count } of await context.store.namespaces()) {
-    const subject = subjectOf(namespace);
-    counts.set(subject, (counts.get(subject) ?? 0) + count);
+  const after = cursor === undefined ? undefined : requireNamespace(cursor);
+  const found = await store.subjects(after, limit + 1);
+  const callers = found.slice(0, limit).map(({ namespace, entries, bytes }) => {
+    return { subject: subjectOf(namespace), count: entries, bytes };
+  });
+  return { callers, ...(found.length > limit && defined({ nextCursor: callers.at(-1)?.subject })) };
+}
+
+export async function everyCaller(memory: Pick<Memory, "callers">): Promise<readonly CallerCount[]> {
+  const all: CallerCount[] = [];
+  const limit = ANSWER_LIMITS.callers.most;
+  for await (const page of pagesOf((more) => memory.callers(undefined, { limit, ...more })))
+    all.push(...page.callers);
+  return all;
+}
+
+export interface TotalUsage extends Usage {
+  /** The greatest part of what it may store that one subject has used: 1 is full. */
+  readonly fullest: Usage;
+}
+
+export async function totalUsage(memory: Pick<Memory, "callers">, quota: Quota): Promise<TotalUsage> {
+  const total = { entries: 0, bytes: 0, fullest: { entries: 0, bytes: 0 } };
+  for (const { subject, count: entries, bytes } of await everyCaller(memory)) {
+    const may = quotaOf(quota, subject);
+    total.entries += entries;
+    total.bytes += bytes;
+    total.fullest.entries = Math.max(total.fullest.entries, entries / may.entries);
+    total.fullest.bytes = Math.max(total.fullest.bytes, bytes / may.bytes);
   }
-  return [...counts]
-    .map(([subject, count]) => ({ subject, count }))
-    .sort((a, b) => compareText(a.subject, b.subject));
+  return total;
 }
 
 export async function subjectCounts(

@@ -141,7 +141,7 @@ export class ReopeningStore implements MemoryStore {
   readonly revision = this.#forward("revision");
   readonly namespaces = this.#forward("namespaces");
   readonly usage = this.#forward("usage");
-  readonly totalUsage = this.#forward("totalUsage");
+  readonly subjects = this.#forward("subjects");
   readonly categories = this.#forward("categories");
   readonly referenceVectors = this.#forward("referenceVectors");
   readonly inspect = this.#forward("inspect");

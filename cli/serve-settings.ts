@@ -5,11 +5,18 @@
  * setting names the file that has one, and no message repeats what somebody set.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { quotaOfEnv } from "../app/quota.ts";
+import { type CallerLimits, quotaOfEnv } from "../app/quota.ts";
+import { isSubject } from "../app/subject.ts";
 import { nonEmpty } from "../commands/option-parsers.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
+import { isRecord, jsonOf } from "../engine/json.ts";
 
-type Value = string | number | boolean;
+/** A caller with limits of its own. */
+export interface LimitedCaller extends CallerLimits {
+  readonly subject: string;
+}
+
+type Value = string | number | boolean | LimitedCaller;
 
 interface Setting {
   /** Empty: true or false. */
@@ -17,8 +24,10 @@ interface Setting {
   readonly help: string;
   readonly env: string;
   /** Throws InvalidArgumentError with the rule. */
-  readonly parse: (text: string) => Value;
+  readonly parse: (text: string) => Value | readonly Value[];
   readonly isList?: true;
+  /** In the file a group of names, elsewhere JSON: no option. */
+  readonly isGroup?: true;
   /** For help and completion. */
   readonly choices?: readonly string[];
   readonly default?: Value;
@@ -81,6 +90,13 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     help: "Requests a minute for each caller; 0: no limit.",
     env: "HELMDECK_SERVE_RATE_LIMIT",
     ...{ parse: rate, default: 6_000, isLive: true },
+  },
+  limits: {
+    argument: "",
+    option: "",
+    help: "Of single callers, by name: `rate` (requests a minute), `entries` and `bytes` of values in place of what all may.",
+    env: "HELMDECK_SERVE_LIMITS",
+    ...{ parse: limits, isGroup: true, isLive: true },
   },
   "index-memory": {
     argument: "<MiB>",
@@ -297,12 +313,13 @@ function unknownEntry(name: string): SettingProblem {
 }
 
 function ofText({ parse, isList }: Setting, text: string): ReadSetting["value"] {
-  return isList ? text.split(",").map((part) => parse(part.trim())) : parse(text);
+  return isList ? text.split(",").flatMap((part) => parse(part.trim())) : parse(text);
 }
 
-function ofEntry({ parse, isList }: Setting, entry: unknown): ReadSetting["value"] {
+function ofEntry({ parse, isList, isGroup }: Setting, entry: unknown): ReadSetting["value"] {
+  if (isGroup) return parse(JSON.stringify(entry));
   const parts = isList && Array.isArray(entry) ? entry : [entry];
-  const parsed = parts.map((part) => parse(scalar(part)));
+  const parsed = parts.flatMap((part) => parse(scalar(part)));
   return isList ? parsed : parsed[0];
 }
 
@@ -324,6 +341,28 @@ function publicAddress(text: string): string {
   if (address && url.href.replace(/\/$/, "") === address && /^https?:\/\/[^/]+(?:\/[\w.~-]+)*$/.test(address))
     return address;
   throw new InvalidArgumentError("It must be of the form https://deck.example or https://example.org/deck.");
+}
+
+const LIMITS = { rate: [0, 9_999_999], entries: [1, 999_999_999], bytes: [1, 999_999_999_999_999] } as const;
+const LIMITS_RULE = Object.entries(LIMITS).map(([field, [least, most]]) => `${field} (${least} to ${most})`);
+
+/** Callers are told by their places: their names stay out of logs. */
+function limits(text: string): readonly LimitedCaller[] {
+  const group = jsonOf(text);
+  const given = isRecord(group) ? Object.entries(group) : [["", undefined] as const];
+  const wrong = given.findIndex(([subject, one]) => !isSubject(subject) || !isLimits(one));
+  if (wrong === -1) return given.map(([subject, one]) => ({ ...(one as CallerLimits), subject }));
+  throw new InvalidArgumentError(
+    `It must have a line for each caller, with a token's subject and a group of some of ${LIMITS_RULE.join(", ")}, all whole numbers; number ${wrong + 1} is not so.`,
+  );
+}
+
+function isLimits(given: unknown): given is CallerLimits {
+  const isOne = ([field, value]: readonly [string, unknown]) => {
+    const [least, most] = Object.hasOwn(LIMITS, field) ? LIMITS[field as keyof CallerLimits] : [1, 0];
+    return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  };
+  return isRecord(given) && Object.entries(given).every(isOne);
 }
 
 function mebibytes(text: string): number {

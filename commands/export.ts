@@ -4,9 +4,9 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { escapeJson } from "../app/presenters/safe-json.ts";
+import type { ExportProblem } from "../app/memory.ts";
 import { counted } from "../app/presenters/words.ts";
-import type { ExportOptions, ExportProblem } from "../app/transfer/export-lines.ts";
+import type { ExportOptions } from "../app/transfer/export-lines.ts";
 import type { NotInMarkdown } from "../app/transfer/export-markdown.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../app/transfer/formats/names.ts";
 import { removeOnSignal } from "../app/transfer/remove-on-signal.ts";
@@ -161,7 +161,7 @@ function exportTo(
 
 async function* linesOf(options: ExportOptions): AsyncGenerator<string> {
   const { exportLines } = await import("../app/transfer/export-lines.ts");
-  for await (const line of exportLines(options)) yield `${escapeJson(line)}\n`;
+  for await (const line of exportLines(options)) yield `${line}\n`;
 }
 
 function leftOutNotes({ runs, former }: NotInMarkdown = { runs: 0, former: 0 }): readonly string[] {

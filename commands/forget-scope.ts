@@ -1,5 +1,6 @@
 /** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
 import type { ForgetInput, Forgotten, Memory } from "../app/memory.ts";
+import { everyCaller } from "../app/overview.ts";
 import {
   entries,
   forgetNotes,
@@ -217,7 +218,7 @@ interface InOneMemory {
 /** The entries to forget, per memory. */
 async function inEachMemory(memory: Memory, scope: string): Promise<readonly InOneMemory[]> {
   const found: InOneMemory[] = [];
-  for (const { subject } of await memory.callers()) {
+  for (const { subject } of await everyCaller(memory)) {
     const forgotten = await memory.forget(subject, { scope, dryRun: true });
     if (forgotten.deleted + (forgotten.former ?? 0) > 0) found.push({ caller: subject, forgotten });
   }

@@ -5,6 +5,7 @@
 import type { CommandMemory, OpenMemory } from "../app/compose.ts";
 import type { EmbedReport } from "../app/embedding/on-request.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { everyCaller } from "../app/overview.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -160,8 +161,8 @@ export async function otherCallersNotice(
 ): Promise<string | undefined> {
   if (server !== undefined) return undefined;
   const own = await memory.callers(caller).catch(() => undefined);
-  if (own?.length !== 0) return undefined;
-  const names = (await memory.callers().catch(() => [])).map(({ subject }) => plainName(subject));
+  if (own?.callers.length !== 0) return undefined;
+  const names = (await everyCaller(memory).catch(() => [])).map(({ subject }) => plainName(subject));
   if (names.length === 0) return undefined;
   const more = names.length > MOST_CALLERS ? ` and ${names.length - MOST_CALLERS} more` : "";
   return `${plainName(caller)} has no memory here; these have one: ${names.slice(0, MOST_CALLERS).join(", ")}${more}.`;

@@ -23,6 +23,8 @@ export const ANSWER_LIMITS = {
   chunks: { least: 1, most: 100, byDefault: 20 },
   /** Facts on a page of a list. */
   facts: { least: 1, most: 1_000, byDefault: 100 },
+  /** Callers on a page of their usage. */
+  callers: { least: 1, most: 1_000, byDefault: 100 },
   /** Findings on a page of a review. */
   findings: { least: 1, most: 100, byDefault: 20 },
   /** Lines of a document. */

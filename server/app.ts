@@ -14,7 +14,8 @@ import type { ShareLimits } from "../engine/fair-share.ts";
 import type { ServerContext } from "../packs/server-context.ts";
 import { answerFailures, answerWith, type FailureListener, noteFailure } from "./answer-failures.ts";
 import { authenticate, countOpen, refusalOf, type Tokens } from "./authentication.ts";
-import type { ServerEnv } from "./caller.ts";
+import type { Caller, ServerEnv } from "./caller.ts";
+import type { CallerCounts } from "./caller-counts.ts";
 import { guardAddress, guardHost, guardOrigin, type HostRules } from "./guards/addresses.ts";
 import { limitBody, parseBody } from "./guards/body.ts";
 import { limitInFlight, type RateLimits, staggerRequests } from "./guards/rate.ts";
@@ -47,6 +48,7 @@ export interface AppParts {
   /** Absent: no pages. */
   readonly pages?: PagesSettings;
   readonly metrics: Metrics;
+  readonly counts: CallerCounts;
   readonly log: Logger;
   /** The caller's name in request lines, if they have one. */
   readonly callerName: (subject: string) => string | undefined;
@@ -65,7 +67,7 @@ export function makeApp(parts: AppParts): ServerApp {
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
   const carryOut = [limitInFlight(parts.inFlight), staggerRequests()];
-  app.use(observeRequests(parts), headEveryAnswer(parts.isStopping));
+  app.use(observeRequests(parts), parts.counts.countRequests, headEveryAnswer(parts.isStopping));
   app.use(guardHost(parts.hostRules), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures, base }, carryOut);
   app.use(guardOrigin(parts.hostRules));
@@ -89,14 +91,19 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 
 /** Routes for callers. */
 function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListener, base: string): void {
-  const { serverContext, mounts, metrics, tokens, log } = parts;
-  addOperationRoutes(app, serverContext);
+  const { serverContext, mounts, metrics, tokens, log, counts } = parts;
+  const { memory } = serverContext;
+  addOperationRoutes(app, { memory: { ...memory, callers: counts.callersOver(memory) } });
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext, base);
   addTokensRoute(app, tokens);
   addMetricsRoute(app, metrics, { isOpen: tokens === undefined });
-  const onFailure = (thrown: unknown) => logToolFailure(log, noteFailure(failures, thrown, undefined));
+  const onFailure = (thrown: unknown, { subject }: Caller) => {
+    const failure = noteFailure(failures, thrown, undefined);
+    logToolFailure(log, failure);
+    counts.count(subject, failure.code, 0);
+  };
   for (const mount of mounts) addMount(app, mount, { onFailure, secrets: () => tokens?.secrets ?? [] });
 }
 

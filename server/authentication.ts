@@ -7,7 +7,7 @@ import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
 import type { Caller, ServerEnv } from "./caller.ts";
 import type { RateLimits } from "./guards/rate.ts";
 import type { RulesReader, TokenRules } from "./token-files.ts";
-import { isInForce, type VerifiedToken, verifyToken } from "./tokens.ts";
+import { isInForce, refusedSubject, type VerifiedToken, verifyToken } from "./tokens.ts";
 
 export const NOBODY: Caller = { subject: UNKNOWN_SUBJECT, authenticated: false, scopes: [] };
 /** RFC 6750: the scheme's name in any case, one space, and a token of these characters. */
@@ -22,7 +22,13 @@ export interface Authentication {
 /** Sets `caller` and counts the request against that caller, or against the address if the token is missing or invalid. */
 export function authenticate({ tokens, limits }: Authentication): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
-    const caller = await limits.countingRefusals(c, () => callerOf(tokens, c.req.header("authorization")));
+    const caller = await limits.countingRefusals(c, () =>
+      callerOf(tokens, c.req.header("authorization")).catch((refusal: HelmdeckError) => {
+        c.set("subject", refusedSubject(refusal));
+        throw refusal;
+      }),
+    );
+    c.set("subject", caller.subject);
     c.env?.connection?.isOf(caller.subject);
     await limits.countCaller(caller);
     c.set("caller", caller);

@@ -46,6 +46,8 @@ export interface ServerEnv {
     /** How another protocol tells a failure; undefined for REST. */
     readonly failAs: ((reply: FailureReply) => object) | undefined;
     readonly caller: Caller; // not before the request is authenticated
+    /** For whom the request counts: its caller, or the subject of a token that was signed here and is refused. */
+    readonly subject: string | undefined;
     /** The parsed JSON body, if the request had one. */
     readonly body: unknown;
     /** For pages only. */

@@ -1,12 +1,14 @@
 /** Creates a server from a server context: its request handling, with or without a socket. */
 import pino, { type Logger } from "pino";
+import type { LimitsByCaller } from "../app/quota.ts";
 import { defined } from "../engine/defined.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
 import manifest from "../package.json" with { type: "json" };
 import type { ServerContext } from "../packs/server-context.ts";
 import { makeApp, type ServerApp } from "./app.ts";
 import { type TokenListener, Tokens } from "./authentication.ts";
-import { changingLimits, IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
+import { CallerCounts } from "./caller-counts.ts";
+import { IN_FLIGHT_LIMITS, makeRateLimits } from "./guards/rate.ts";
 import { listen, type Socketed, type SocketOptions } from "./listening.ts";
 import { type Metrics, makeMetrics } from "./metrics.ts";
 import type { Mount } from "./mount.ts";
@@ -30,6 +32,8 @@ export interface LiveSettings {
   readonly allowedOrigins?: readonly string[];
   /** Per caller, and per address without a caller. 0: no limit. Default 6,000. */
   readonly requestsPerMinute?: number;
+  /** Of single callers: here only their rates; what they may store is the store's. */
+  readonly callerLimits?: LimitsByCaller;
   /** Request lines tell callers apart by keyed hashes of their subjects. */
   readonly logsCallers?: boolean;
 }
@@ -80,9 +84,10 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const { secret, mounts = [], publicOrigin, pages, onUnexpected } = options;
   let live: LiveSettings = options;
   const metrics = makeMetrics(serverContext);
-  const perMinute = () => live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
-  let currentLimits = makeRateLimits(perMinute());
-  const limits = changingLimits(() => currentLimits);
+  const limits = makeRateLimits(
+    (caller) =>
+      live.callerLimits?.get(caller ?? "")?.rate ?? live.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE,
+  );
   const log = options.log ?? pino({ enabled: false });
   const now = options.now ?? Date.now;
   const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log));
@@ -99,6 +104,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     inFlight: options.inFlight ?? IN_FLIGHT_LIMITS,
     mounts,
     metrics,
+    counts: new CallerCounts(now),
     log,
     callerName: (subject) => {
       const signing = live.logsCallers === true ? tokens?.secrets[0] : undefined;
@@ -114,9 +120,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
       stopping = true;
     },
     change: (settings) => {
-      const before = perMinute();
       live = settings;
-      if (perMinute() !== before) currentLimits = makeRateLimits(perMinute());
     },
     listen: async ({
       host = DEFAULT_HOST,

@@ -34,12 +34,12 @@ const PRESENT: Readonly<Record<string, readonly [help: string, value: Measured]>
   helmdeck_memory_entries: ["Entries of all callers.", ({ usage }) => usage?.entries],
   helmdeck_memory_bytes: ["Bytes of all callers' values, as stored.", ({ usage }) => usage?.bytes],
   helmdeck_quota_entries_ratio: [
-    "Entries of the caller who has most, as a part of what a caller may have: 1 is full.",
-    ({ usage, quota }) => usage && usage.largest.entries / quota.entries,
+    "Entries of the caller whose memory is fullest, as a part of what it may have: 1 is full.",
+    ({ usage }) => usage?.fullest.entries,
   ],
   helmdeck_quota_bytes_ratio: [
-    "Bytes of the caller who has most, as a part of what a caller may have: 1 is full.",
-    ({ usage, quota }) => usage && usage.largest.bytes / quota.bytes,
+    "Bytes of the caller whose memory is fullest, as a part of what it may have: 1 is full.",
+    ({ usage }) => usage?.fullest.bytes,
   ],
   helmdeck_key_change_unfinished: [
     "1 while a change of the encryption key is unfinished and two keys open the memory, else 0.",

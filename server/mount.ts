@@ -41,13 +41,15 @@ export function failAs(mount: Mount): MiddlewareHandler<ServerEnv> {
   };
 }
 
+interface MountParts {
+  readonly onFailure: (thrown: unknown, caller: Caller) => void;
+  readonly secrets: () => MountedRequest["secrets"];
+}
+
 export function addMount(
   app: OpenAPIHono<ServerEnv>,
   mount: Mount,
-  {
-    onFailure,
-    secrets,
-  }: Pick<MountedRequest, "onFailure"> & { readonly secrets: () => MountedRequest["secrets"] },
+  { onFailure, secrets }: MountParts,
 ): void {
   const path = pathOf(mount);
   const tag = mount.path.slice(1);
@@ -61,13 +63,14 @@ export function addMount(
       ...(method === "post" && { request: { body: jsonBody(z.unknown()) } }),
       responses: { 200: { description: "As the protocol says." }, ...failures(413, 415) },
     });
-    app.on(method, path, (c) =>
-      mount.handle(c.req.raw, {
-        caller: c.get("caller"),
+    app.on(method, path, (c) => {
+      const caller = c.get("caller");
+      return mount.handle(c.req.raw, {
+        caller,
         secrets: secrets(),
         body: c.get("body"),
-        onFailure,
-      }),
-    );
+        onFailure: (thrown) => onFailure(thrown, caller),
+      });
+    });
   }
 }

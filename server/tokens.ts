@@ -87,7 +87,7 @@ export async function verifyToken(rules: TokenRules, token: string, now: number)
   if (!isSubject(sub)) throw refuseToken("has no usable subject (sub)");
   if (!isScopes(scopes)) throw refuseToken("has scopes that are not a list of words");
   const issued = iat === undefined ? undefined : iat * 1_000;
-  if (rules.revocations.cover({ subject: sub, issued })) throw refuseToken("was revoked");
+  if (rules.revocations.cover({ subject: sub, issued })) throw refuseToken("was revoked", claims);
   const caller = { subject: sub, authenticated: true, scopes, expiresAt: exp * 1_000 };
   return { caller, secret, issued, notBefore: nbf, expires: exp };
 }
@@ -106,6 +106,7 @@ export function isInForce(rules: TokenRules, verified: VerifiedToken, now: numbe
 
 async function claimsOf(secrets: readonly KeyObject[], token: string, now: number) {
   let refusal: unknown;
+  let signed: JWTPayload | undefined;
   for (const secret of secrets) {
     try {
       const { payload } = await jwtVerify(token, secret, {
@@ -118,10 +119,12 @@ async function claimsOf(secrets: readonly KeyObject[], token: string, now: numbe
       return { secret, claims: payload };
     } catch (error) {
       refusal = error;
+      if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+        signed = error.payload;
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
     }
   }
-  throw refuseToken(reasonOf(refusal));
+  throw refuseToken(reasonOf(refusal), signed);
 }
 
 /** What a token says and whether servers with these rules accept it. Times in milliseconds since 1970. */
@@ -187,9 +190,17 @@ function isScopes(scopes: unknown): scopes is readonly string[] {
   );
 }
 
-export function refuseToken(why: string): HelmdeckError {
+/** `claims`: of a token that one of the secrets signed. */
+export function refuseToken(why: string, claims?: JWTPayload): HelmdeckError {
   return new HelmdeckError(
     "invalid_token",
     `The token ${why}. Make a new one with helmdeck-memory token --subject NAME.`,
+    { cause: claims },
   );
+}
+
+/** Whose token was refused; undefined unless one of the secrets signed it. */
+export function refusedSubject({ cause }: HelmdeckError): string | undefined {
+  const claimed = (cause as JWTPayload | undefined)?.sub; // as in refuseToken; other refusals have no cause
+  return isSubject(claimed) ? claimed : undefined;
 }

@@ -11,7 +11,7 @@ import type { Namespace } from "../../engine/store/namespace.ts";
 import { composeMemory, type OpenMemory } from "../compose.ts";
 import { type KeyFacts, keyFactsOf } from "../health/examine-memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "../open-memory-options.ts";
-import { quotaOfEnv } from "../quota.ts";
+import { storeQuota } from "../quota.ts";
 import { ReopeningStore } from "../reopening-store.ts";
 import { requireServerKey } from "./server-key.ts";
 import type { ServerStore, StoreServer } from "./store-server.ts";
@@ -74,8 +74,8 @@ class Opening {
   }
 
   async #openWith({ key }: LoadedKey, beginnings: number): Promise<ServerStore> {
-    const { server, env } = this.#options;
-    this.#open = await server.open({ key, quota: quotaOfEnv(env), beginnings });
+    const { server } = this.#options;
+    this.#open = await server.open({ key, quota: storeQuota(this.#options), beginnings });
     this.watches.moveTo(this.#open);
     return this.#open;
   }

@@ -111,7 +111,7 @@ export async function embedStoredEntries(memory: Memory, subjects?: readonly str
   try {
     const { embeddings } = await memory.status();
     if (embeddings === undefined || !("model" in embeddings)) return;
-    const all = subjects ?? (await memory.callers()).map(({ subject }) => subject);
+    const all = subjects ?? (await memory.callers()).callers.map(({ subject }) => subject);
     for (const subject of all.slice(0, MOST_MEMORIES)) await memory.warm(subject);
   } catch {
     // Each call reports the memory's problem.

@@ -45,6 +45,7 @@ export const listFacts = operation("listFacts", {
     answers: "A page of facts.",
     names: { reply: "Facts" },
     isLarge: true,
+    whose: { named: "subject" },
   },
   tool: {
     title: "List facts",

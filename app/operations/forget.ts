@@ -64,6 +64,7 @@ export const forget = operation("forget", {
     answers: "The number of entries, forgotten or counted.",
     fails: [409],
     names: { input: "ForgetRequest", reply: "ForgetReply" },
+    whose: { named: "subject" },
   },
   tool: { title: "Forget", input: forgetRequestSchema },
 });

@@ -5,6 +5,7 @@ import type { Writer } from "../../engine/store/writer.ts";
 import { type Memory, type MemoryTool, toolOf } from "../memory.ts";
 import { fromWire, toWire } from "../wire/codec.ts";
 import { corpusPage, readDocument } from "./corpus.ts";
+import { exportMemory } from "./export.ts";
 import { getFact, listFacts } from "./facts.ts";
 import { forget } from "./forget.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
@@ -17,7 +18,7 @@ import { storeFact, storeFacts } from "./store-fact.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...[storeFact, storeFacts, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
-  ...[myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
+  ...[exportMemory, myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
   ...REVIEW_OPERATIONS,
 ];
 

@@ -38,10 +38,10 @@ export interface Rest {
   /** The reply may hold several of the largest values. */
   readonly isLarge?: true;
   /**
-   * Whose memory: the caller's own, or with the scope admin also that of somebody named in `caller`, or everybody's. Default:
-   * `own`.
+   * Whose memory: the caller's own, or with the scope admin also that of somebody whom this field names, or everybody's.
+   * Default: `own`.
    */
-  readonly whose?: "own" | "named" | "everybody's";
+  readonly whose?: "own" | { readonly named: "subject" | "caller" } | "everybody's";
 }
 
 interface AsTool {

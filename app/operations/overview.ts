@@ -1,6 +1,6 @@
 /** What a memory holds, without values: my-memory, defaults, growth, revision, callers. */
 import * as z from "zod";
-import { rfc3339Schema, wholeNumber } from "../wire/fields.ts";
+import { nextCursor, rfc3339Schema, wholeNumber } from "../wire/fields.ts";
 import { callersReply } from "../wire/replies.ts";
 import { operation, READS } from "./operation.ts";
 
@@ -112,7 +112,7 @@ export const defaults = operation("defaults", {
     id: "myDefaults",
     answers: "Defaults learned from runs.",
     names: { reply: "Defaults" },
-    whose: "named",
+    whose: { named: "caller" },
   },
 });
 
@@ -152,15 +152,28 @@ export const revision = operation("revision", {
 });
 
 export const callers = operation("callers", {
-  summary: "Callers with entries: only the caller itself, or everybody with the scope admin.",
+  summary: "Who uses how much: only the caller itself, or everybody with the scope admin.",
   effects: READS,
   reply: z.object({
     callers: z.array(
       z.object({
         namespace: z.string().describe("The caller's name in its token."),
-        count: wholeNumber.describe("Entries of every kind."),
+        count: wholeNumber.describe("Entries of every kind, in the store that all engines share."),
+        bytes: wholeNumber.describe("Size of its values, including former ones and caches."),
+        requests: wholeNumber.optional().describe("Requests to this engine since it started."),
+        refused: z
+          .object({ rate: wholeNumber, size: wholeNumber, limit: wholeNumber, auth: wholeNumber })
+          .optional()
+          .describe("Refused: too many, too large, over what it may store, without the right."),
       }),
     ),
+    engine: z
+      .object({
+        started_at: rfc3339Schema("Requests are counted since then."),
+        dropped: wholeNumber.describe("Callers whose counts made room for others', and begin at 0 again."),
+      })
+      .optional(),
+    next_cursor: nextCursor,
   }),
   toReply: callersReply,
   isServed: false,
@@ -168,7 +181,7 @@ export const callers = operation("callers", {
     method: "get",
     path: "/api/v1/memory/callers",
     id: "listCallers",
-    answers: "Callers with counts.",
+    answers: "Callers by name.",
     names: { reply: "Callers" },
     whose: "everybody's",
   },

@@ -1,11 +1,15 @@
 /** Exports a subject's facts and audit rows as JSON Lines, which an import restores unchanged. Values are in plain text. */
 import { isUtf8 } from "node:buffer";
+import { ANSWER_LIMITS, requireCount } from "../../engine/answer-limits.ts";
 import { parseAuditEntry } from "../../engine/audit/audit-entries.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { Entry, FormerValue, MemoryStore, Origin } from "../../engine/store/memory-store.ts";
-import type { Subject } from "../../engine/store/namespace.ts";
+import type { Namespace, Subject } from "../../engine/store/namespace.ts";
 import { nextTurn } from "../../engine/timing.ts";
 import { factView } from "../fact-view.ts";
+import type { ExportPage, ExportProblem, ExportQuery } from "../memory.ts";
+import { escapeJson } from "../presenters/safe-json.ts";
 import { requireNamespace } from "../subject.ts";
 import { toWire } from "../wire/codec.ts";
 import { historyLine } from "./history-lines.ts";
@@ -25,13 +29,6 @@ export interface ExportOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export interface ExportProblem {
-  readonly origin: Origin;
-  readonly key: string;
-  readonly code: "entry_unreadable" | "invalid_input";
-  readonly reason: string;
-}
-
 /**
  * One line per fact and audit row, without line breaks, in the order of the last writes. A row that is written during the export
  * may appear twice; an import uses the later line.
@@ -40,34 +37,64 @@ export async function* exportLines(options: ExportOptions): AsyncGenerator<strin
   const { memory, subject, withHistory, onProblem, onProgress } = options;
   const namespace = requireNamespace(subject);
   const total = onProgress === undefined ? 0 : await memory.store.countWhere({ namespace });
-  let since = 0;
+  let since: number | undefined = 0;
   let done = 0;
-  for (let more = true; more; ) {
-    const page = await memory.store.changes({ namespace, since, limit: PART_ROWS });
-    if (page.kind === "start_over") {
+  while (since !== undefined) {
+    const part = await readPart(memory.store, namespace, { since, limit: PART_ROWS }, withHistory);
+    if (part === undefined) {
       since = 0;
       done = 0;
       continue;
     }
-    for (const { origin, key } of page.unreadable.filter(isExported)) {
-      onProblem({
-        origin,
-        key,
-        code: "entry_unreadable",
-        reason: "cannot be opened: changed, or encrypted with another key",
-      });
-    }
-    for (const entry of page.upserts.filter(isExported)) {
-      const line = await lineOf(entry, withHistory ? memory.store : undefined);
-      if (typeof line === "string") yield line;
-      else onProblem({ origin: entry.origin, key: entry.key, code: "invalid_input", ...line });
-    }
-    since = page.cursor;
-    more = page.more;
-    done += page.upserts.length + page.unreadable.length;
+    yield* part.lines;
+    part.problems.forEach(onProblem);
+    since = part.next;
+    done += part.rows;
     onProgress?.(Math.min(done, total), total);
     await nextTurn();
   }
+}
+
+/** A part of {@link exportLines}. Throws `changed_meanwhile` if the memory can no longer be continued from the cursor. */
+export async function exportPage(
+  store: MemoryStore,
+  namespace: Namespace,
+  { withHistory, cursor = "0", ...query }: ExportQuery,
+): Promise<ExportPage> {
+  const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
+  if (!/^\d{1,15}$/.test(cursor)) throw invalidField("cursor", "must be the next_cursor of an answer");
+  const part = await readPart(store, namespace, { since: Number(cursor), limit }, withHistory);
+  if (part === undefined) {
+    throw new HelmdeckError(
+      "changed_meanwhile",
+      "This memory was replaced, or much of it deleted, since the cursor: export it again, without a cursor.",
+    );
+  }
+  const { lines, problems, next } = part;
+  return { lines, problems, ...(next !== undefined && { nextCursor: String(next) }) };
+}
+
+/** Undefined: the change feed starts over. */
+async function readPart(
+  store: MemoryStore,
+  namespace: Namespace,
+  from: { readonly since: number; readonly limit: number },
+  withHistory = false,
+) {
+  const page = await store.changes({ namespace, ...from });
+  if (page.kind === "start_over") return undefined;
+  const problems: ExportProblem[] = page.unreadable.filter(isExported).map(({ origin, key }) => {
+    const reason = "cannot be opened: changed, or encrypted with another key";
+    return { origin, key, code: "entry_unreadable", reason };
+  });
+  const lines: string[] = [];
+  for (const entry of page.upserts.filter(isExported)) {
+    const line = await lineOf(entry, withHistory ? store : undefined);
+    if (typeof line === "string") lines.push(escapeJson(line));
+    else problems.push({ origin: entry.origin, key: entry.key, code: "invalid_input", ...line });
+  }
+  const rows = page.upserts.length + page.unreadable.length;
+  return { lines, problems, rows, next: page.more ? page.cursor : undefined };
 }
 
 function isExported({ origin }: { readonly origin: Origin }): boolean {

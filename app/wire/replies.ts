@@ -1,7 +1,7 @@
 /** Replies that differ from a use case's answer in more than names and times. */
 import { defined } from "../../engine/defined.ts";
 import type {
-  CallerCount,
+  CallersPage,
   FactHistory,
   FormerView,
   MemoryStatus,
@@ -30,8 +30,8 @@ export function runsReply({ runs, ...page }: RunsPage) {
   return toWire({ ...page, runs: runs.map(({ at, ...run }) => ({ ...run, atUnix: at / 1_000 })) });
 }
 
-export function callersReply(callers: readonly CallerCount[]) {
-  return { callers: callers.map(({ subject, count }) => ({ namespace: subject, count })) };
+export function callersReply({ callers, ...page }: CallersPage) {
+  return { ...page, callers: callers.map(({ subject, ...used }) => ({ namespace: subject, ...used })) };
 }
 
 /** `warnings`: problems with the host. */

@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { reachPostgres } from "../../app/database-server/postgres-server.ts";
 import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
 import { hasKey } from "../../app/memory-to-serve.ts";
+import { safeJson } from "../../app/presenters/safe-json.ts";
 import { readSecretFile } from "../../app/secret-file.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
@@ -49,7 +50,8 @@ function shownValue(name: string, { value, variable, unusableAt }: ReadSetting, 
   if (unusableAt !== undefined) return "not usable";
   if (value === undefined) return variable === undefined ? "not set" : "set, not shown";
   if (name === "store") return address;
-  return Array.isArray(value) ? value.join(", ") : String(value);
+  const text = (one: unknown) => (typeof one === "object" ? safeJson(one) : String(one));
+  return Array.isArray(value) ? value.map(text).join(", ") : text(value);
 }
 
 /** Without user and password. */

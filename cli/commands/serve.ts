@@ -8,6 +8,7 @@ import pino, { type Logger } from "pino";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { MemoryState } from "../../app/memory-state.ts";
+import type { LimitsByCaller } from "../../app/quota.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { defined } from "../../engine/defined.ts";
@@ -19,7 +20,7 @@ import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
 import { loadTokenRules, type RulesReader, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
-import { type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
+import { type LimitedCaller, type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
 
 interface ServeRequest extends LiveSettings {
   readonly host: string;
@@ -35,6 +36,7 @@ interface ServeRequest extends LiveSettings {
   /** The operator's own packs and pipelines. */
   readonly folders: { readonly packsFolder?: string; readonly pipelinesFolder?: string };
   readonly logLevel: string;
+  readonly callerLimits: LimitsByCaller;
   readonly drainSeconds: number;
 }
 
@@ -47,10 +49,12 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   const lines = new LogLines(context.shell.stderr);
   const log = logger(lines, request.logLevel);
   const rules = await loadTokenRules(context.shell.env);
+  let { callerLimits } = request;
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     withoutKey: "ephemeral",
     indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 },
+    limits: () => callerLimits,
     ...request.folders,
     onChange: (lost) => noteAvailability(log, lost),
     onTrouble: ({ what, error, pack }) =>
@@ -61,7 +65,11 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
     const server = serverOf(serverContext, request, security, () => workspacesOf(context));
     const listening = await server.listen(request);
-    const settings = settingsReader({ asked, command, server, log }, read);
+    const take = (live: ServeRequest) => {
+      callerLimits = live.callerLimits;
+      server.change(live);
+    };
+    const settings = settingsReader({ asked, command, take, log }, read);
     signals.onReload(settings.readAgain);
     await sayWhatIsServed(context, serverContext, {
       url: listening.url,
@@ -109,6 +117,9 @@ function requestOf({ settings }: ServeSettings): ServeRequest {
     hasPages: of<boolean>("pages"),
     hasPacks: of<boolean>("packs"),
     requestsPerMinute: of<number>("rate-limit"),
+    callerLimits: new Map(
+      of<readonly LimitedCaller[] | undefined>("limits")?.map(({ subject, ...limits }) => [subject, limits]),
+    ),
     logsCallers: of<boolean>("log-callers"),
     requiresMemory: of<boolean>("require-memory"),
     indexMemoryMib: of<number>("index-memory"),
@@ -129,12 +140,12 @@ function hostsIn(allowed: readonly string[] = [], host: string): readonly string
 interface Running {
   readonly asked: CommandContext;
   readonly command: Command;
-  readonly server: HelmdeckServer;
+  readonly take: (live: ServeRequest) => void;
   readonly log: Logger;
 }
 
 /** Takes what can be changed while the server runs, and says what cannot. If anything is wrong, nothing changes. */
-function settingsReader({ asked, command, server, log }: Running, first: ServeSettings) {
+function settingsReader({ asked, command, take, log }: Running, first: ServeSettings) {
   let current = first;
   const readAgain = async (): Promise<void> => {
     const read = await readServeSettings(asked, command);
@@ -150,7 +161,7 @@ function settingsReader({ asked, command, server, log }: Running, first: ServeSe
     const needRestart = fixed.map(([name]) => name).filter(isChanged(first));
     const request = requestOf({ ...read, settings: new Map([...read.settings, ["host", hostOf(first)]]) });
     log.level = request.logLevel;
-    server.change(request);
+    take(request);
     log.warn({ changed, needRestart }, "settings were read again");
     current = read;
   };

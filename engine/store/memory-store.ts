@@ -1,5 +1,5 @@
 /** The contract of every memory store: entries, `MemoryStore`, and its read-only part `MemoryReader`. */
-import type { Namespace } from "./namespace.ts";
+import type { Namespace, Subject } from "./namespace.ts";
 import type { Writer } from "./writer.ts";
 
 declare const fingerprintBrand: unique symbol;
@@ -299,16 +299,19 @@ export interface Usage {
   readonly bytes: number;
 }
 
-/** Of all subjects. */
-export interface TotalUsage extends Usage {
-  /** The most that one subject stores. */
-  readonly largest: Usage;
+export interface SubjectUsage extends Usage {
+  readonly namespace: Namespace;
+}
+
+/** What a subject may store, former values included. */
+export interface Quota extends Usage {
+  /** What single subjects may store instead. Asked for each write, since an operator may change it. */
+  readonly own?: () => ReadonlyMap<Subject, Partial<Usage>>;
 }
 
 /** What an open store knows of itself without asking its database. */
 export interface StoreGauges {
-  /** The most that a subject may store. */
-  readonly quota: Usage;
+  readonly quota: Quota;
   /** A change of keys is unfinished: two keys open the store. */
   readonly isKeyChanging: boolean;
   /** Of a database server. */
@@ -417,7 +420,8 @@ export interface MemoryReader {
   namespaces(): Promise<readonly NamespaceCount[]>;
   /** How much a subject stores, including sessions, caches and former values; reads no row. */
   usage(namespace: Namespace): Promise<Usage>;
-  totalUsage(): Promise<TotalUsage>;
+  /** The usage of the subjects after this one, in the order of their namespaces' bytes, if they have entries. */
+  subjects(after: Namespace | undefined, limit: number): Promise<readonly SubjectUsage[]>;
   /** Counts of one namespace, by origin and category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
   /**

@@ -1,5 +1,6 @@
 /** The view for somebody who may see only counts, with the reason. */
 
+import { everyCaller } from "../../app/overview.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { empty, heading, notice } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
@@ -44,7 +45,7 @@ export async function callersPage({ viewer, memory }: PageContext): Promise<Page
   if (!viewer.seesCallers) {
     throw new HelmdeckError("forbidden", "Only an operator may see who has entries here.");
   }
-  const callers = await memory.callers();
+  const callers = await everyCaller(memory);
   const rows = callers.map(
     ({ subject, count }) =>
       html`<tr><th scope="row">${line(subject)}</th><td class="n">${number(count)}</td></tr>`,

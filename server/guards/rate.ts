@@ -7,7 +7,7 @@
  * has used its budget, its requests without a token are refused before any other check.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { RateLimiterMemory } from "rate-limiter-flexible";
 import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
 import { nextTurn } from "../../engine/timing.ts";
@@ -25,30 +25,30 @@ export interface RateLimits {
   refusalOf(remoteAddress: string | undefined): HelmdeckError | undefined;
 }
 
-/** `perMinute` requests for each caller, and for each address without a caller. 0: no limit. */
-export function makeRateLimits(perMinute: number): RateLimits {
-  if (perMinute === 0) return NO_LIMITS;
-  const callers = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
-  const addresses = new RateLimiterMemory({ points: perMinute, duration: WINDOW_SECONDS });
+/** `perMinute`: asked for each request, with its caller if there is one; 0: no limit. */
+export function makeRateLimits(perMinute: (caller?: string) => number): RateLimits {
+  const callers = makeCounter();
+  const addresses = makeCounter();
   const exhausted = new Exhausted();
   const countAddress = async (c: Context<ServerEnv>) => {
     const address = addressOf(c);
-    const refusal = await consume(addresses, address);
-    if (refusal === undefined) return;
-    exhausted.add(address, refusal.msBeforeNext);
+    const waitMs = await consume(addresses, address, perMinute());
+    if (waitMs === undefined) return;
+    exhausted.add(address, waitMs);
     // A flooding client must open a new connection each time.
     c.header("Connection", "close");
-    throw tooMany("this address", perMinute, refusal.msBeforeNext);
+    throw tooMany("this address", perMinute(), waitMs);
   };
   return {
     countCaller: async ({ subject }) => {
-      const refusal = await consume(callers, subject);
-      if (refusal !== undefined) throw tooMany("this caller", perMinute, refusal.msBeforeNext);
+      const most = perMinute(subject);
+      const waitMs = await consume(callers, subject, most);
+      if (waitMs !== undefined) throw tooMany("this caller", most, waitMs);
     },
     countAddress,
     refusalOf: (remoteAddress) => {
       const waitMs = exhausted.waitMs(peerOf(remoteAddress));
-      return waitMs > 0 ? tooMany("this address", perMinute, waitMs) : undefined;
+      return waitMs > 0 && perMinute() > 0 ? tooMany("this address", perMinute(), waitMs) : undefined;
     },
     countingRefusals: async (c, work) => {
       try {
@@ -61,22 +61,10 @@ export function makeRateLimits(perMinute: number): RateLimits {
   };
 }
 
-/** The limits of each moment; others begin with full budgets. */
-export function changingLimits(now: () => RateLimits): RateLimits {
-  return {
-    countCaller: (caller) => now().countCaller(caller),
-    countAddress: (c) => now().countAddress(c),
-    countingRefusals: (c, work) => now().countingRefusals(c, work),
-    refusalOf: (remoteAddress) => now().refusalOf(remoteAddress),
-  };
+/** Only counts: the limit may change within a minute. */
+function makeCounter(): RateLimiterMemory {
+  return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
 }
-
-const NO_LIMITS: RateLimits = {
-  countCaller: async () => {},
-  countAddress: async () => {},
-  countingRefusals: (_c, work) => work(),
-  refusalOf: () => undefined,
-};
 
 /** Addresses without budget left, and until when. Each has sent a full budget of requests, so there are few. */
 class Exhausted {
@@ -93,15 +81,11 @@ class Exhausted {
   }
 }
 
-/** Undefined if there was budget left. */
-async function consume(limiter: RateLimiterMemory, who: string): Promise<RateLimiterRes | undefined> {
-  try {
-    await limiter.consume(who);
-    return undefined;
-  } catch (refusal) {
-    if (refusal instanceof RateLimiterRes) return refusal;
-    throw refusal;
-  }
+/** How long to wait; undefined if there was budget left. */
+async function consume(counter: RateLimiterMemory, who: string, most: number): Promise<number | undefined> {
+  if (most === 0) return undefined;
+  const { consumedPoints, msBeforeNext } = await counter.consume(who);
+  return consumedPoints > most ? msBeforeNext : undefined;
 }
 
 function tooMany(who: string, perMinute: number, waitMs: number): HelmdeckError {

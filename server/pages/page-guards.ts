@@ -34,6 +34,7 @@ export function identify({ sessionOf }: PageAccess, limits: RateLimits): Middlew
 }
 
 async function countAsCaller(c: Context<ServerEnv>, { caller }: PageSession, limits: RateLimits) {
+  c.set("subject", caller.subject);
   c.env?.connection?.isOf(caller.subject);
   await limits.countCaller(caller);
 }

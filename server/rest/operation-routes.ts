@@ -5,7 +5,7 @@ import { OPERATIONS, perform } from "../../app/operations/index.ts";
 import type { Operation, Rest } from "../../app/operations/operation.ts";
 import type { WriterClaim } from "../../app/wire/schemas.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
@@ -20,15 +20,25 @@ const KEY_PARAMS = z.object({
   }),
 });
 
-export function addOperationRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
+export function addOperationRoutes(
+  app: OpenAPIHono<ServerEnv>,
+  { memory }: Pick<ServerContext, "memory">,
+): void {
   for (const one of OPERATIONS) if (one.rest !== undefined) addRoute(app, memory, one, one.rest);
 }
 
 function addRoute(app: OpenAPIHono<ServerEnv>, memory: Memory, operation: Operation, rest: Rest): void {
   app.openapi(routeOf(operation, rest), async (c) => {
     const caller = c.get("caller");
-    const { writer, caller: owner, ...input }: Request = validOf(c.req, operation, rest);
-    const subject = subjectOf(caller, rest, owner);
+    const {
+      writer,
+      caller: named,
+      subject: owner = named,
+      ...input
+    }: Request = validOf(c.req, operation, rest);
+    const isUnnamed = owner === undefined || (owner === named && owner.trim() === ""); // by helmdeck's clients
+    const subject = subjectOf(caller, rest, isUnnamed ? caller.subject : owner);
+    if (subject !== caller.subject && operation.effects.destructive) requireShown(input);
     return c.json(await perform(operation, memory, subject, input, writerOf(caller, writer)), 200);
   });
 }
@@ -36,20 +46,36 @@ function addRoute(app: OpenAPIHono<ServerEnv>, memory: Memory, operation: Operat
 interface Request {
   readonly writer?: WriterClaim;
   readonly caller?: string;
+  readonly subject?: string;
+  readonly dry_run?: boolean | null;
+  readonly up_to?: number | null;
 }
 
-function validOf(request: { valid(target: never): unknown }, { name, input }: Operation, { path }: Rest) {
+function validOf(request: { valid(target: never): unknown }, operation: Operation, rest: Rest) {
+  const { query, input } = fieldsOf(operation, rest);
   const targets = [
-    ...(path.includes("{key}") ? ["param"] : []),
-    ...(name in QUERIES ? ["query"] : []),
+    ...(rest.path.includes("{key}") ? ["param"] : []),
+    ...(query === undefined ? [] : ["query"]),
     ...(input === undefined ? [] : ["json"]),
   ];
   return Object.assign({}, ...targets.map((target) => request.valid(target as never)));
 }
 
-function routeOf({ name, summary, description, input, reply }: Operation, rest: Rest) {
-  const { method, path, id = name, answers, fails = [], names } = rest;
+/** With the field for whose memory it is, if an operation has one. */
+function fieldsOf({ name, input }: Operation, { whose }: Rest) {
   const query = QUERIES[name];
+  if (typeof whose !== "object") return { query, input };
+  const owner = {
+    [whose.named]: z.string().optional().describe("Another caller; only with the scope admin."),
+  };
+  if (input !== undefined) return { query, input: input.extend(owner) };
+  return { query: (query ?? z.strictObject({})).extend(owner), input };
+}
+
+function routeOf(operation: Operation, rest: Rest) {
+  const { name, summary, description, reply } = operation;
+  const { method, path, id = name, answers, fails = [], names } = rest;
+  const { query, input } = fieldsOf(operation, rest);
   return createRoute({
     ...{ method, path, tags: ["memory"], operationId: id, summary },
     ...(description !== undefined && { description }),
@@ -65,13 +91,29 @@ function routeOf({ name, summary, description, input, reply }: Operation, rest: 
   });
 }
 
-/** Undefined: everybody. An empty name means the caller itself. */
-function subjectOf(caller: Caller, { whose = "own" }: Rest, owner = ""): string | undefined {
+/**
+ * Undefined: everybody.
+ *
+ * Threat: a caller with a token who names another, to read or delete that one's memory, or to learn whether there is one. Defence:
+ * only a token with the scope `admin` may name another; any other gets one refusal before memory is asked.
+ */
+function subjectOf(caller: Caller, { whose = "own" }: Rest, owner: string): string | undefined {
   const isAdmin = hasScope(caller, ADMIN_SCOPE);
   if (whose === "everybody's" && isAdmin) return undefined;
-  const wanted = whose === "named" && owner.trim() !== "" ? owner : caller.subject;
-  if (wanted === caller.subject || isAdmin) return wanted;
-  throw new HelmdeckError("forbidden", "Another caller's defaults require a token with the scope admin.");
+  if (owner === caller.subject) return owner;
+  if (!isAdmin)
+    throw new HelmdeckError("forbidden", "Another caller's memory requires a token with the scope admin.");
+  if (owner.trim() !== "") return owner;
+  throw invalidField("subject", "is empty; name a caller, or leave it out for your own memory");
+}
+
+/** What an operator deletes of another caller must have been counted before. */
+function requireShown({ dry_run, up_to }: Pick<Request, "dry_run" | "up_to">): void {
+  if (dry_run === true || typeof up_to === "number") return;
+  throw invalidField(
+    "up_to",
+    "is missing; forget another caller's memory with the revision of a dry run, which counts what would go",
+  );
 }
 
 /**

@@ -83,21 +83,28 @@ const corpusPage = z.strictObject({
     .openapi({ description: `${RECALL_TEXT} Only with a query; default balanced.` }),
 });
 
-const defaults = z.strictObject({
-  caller: text("Another caller; only with the scope admin."),
+const exportPage = z.strictObject({
+  with_history: flag("true: with former values."),
+  limit: limit(`Maximum number of lines: ${limitsText(ANSWER_LIMITS.facts)}.`),
+  cursor: text("next_cursor of the previous page."),
 });
 
-const inputs = { listFacts, getFact, factHistory, listRuns, review, corpusPage };
+const callers = z.strictObject({
+  limit: limit(`Maximum number of callers: ${limitsText(ANSWER_LIMITS.callers)}.`),
+  cursor: text("next_cursor of the previous page."),
+});
+
+const inputs = { listFacts, getFact, factHistory, listRuns, review, corpusPage, exportPage, callers };
 type Inputs = typeof inputs;
 inputs satisfies {
   readonly [Name in keyof Inputs]: Fits<
     FromWire<z.infer<Inputs[Name]>>,
-    Partial<Parameters<Memory[Name]>[1]>
+    Partial<NonNullable<Parameters<Memory[Name]>[1]>>
   >;
 };
 
 /** By operation of memory. */
-export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = { ...inputs, defaults };
+export const QUERIES: Partial<Record<UseCase, z.ZodObject>> = inputs;
 
 export const packQuerySchema = z.strictObject({
   session_id: text("Continue in this open session of the same caller."),

@@ -50,6 +50,16 @@ describe("serve --check-config", () => {
     expect(of("pages")).toEqual({ name: "pages", value: "true", from: "default" });
   });
 
+  it("shows the limits of single callers", async () => {
+    const limits = "limits:\n  ci:\n    rate: 60\n    bytes: 1000\n  __proto__: {entries: 1}\n  7: {}\n";
+    const { code, of } = await check(["--config", await write(limits)]);
+    const shown =
+      '{"subject":"7"}, {"rate":60,"bytes":1000,"subject":"ci"}, {"entries":1,"subject":"__proto__"}';
+    expect([code, of("limits")?.value]).toEqual([0, shown]);
+    const env = { HELMDECK_SERVE_LIMITS: '{"ci": {"rate": 0}}' };
+    expect((await check([], env)).of("limits")?.value).toBe('{"rate":0,"subject":"ci"}');
+  });
+
   it("takes what a running server takes from a file: key, secret, store and quota", async () => {
     await home.write("key", KEY);
     await home.write("secret", SECRET);
@@ -95,6 +105,108 @@ describe("serve --check-config", () => {
     ["a malformed store", "store: mysql://db", { HELMDECK_MEMORY_KEY: KEY }, "store", "postgres://USER@HOST"],
     ["a missing folder", "pipelines: /none", {}, "pipelines", "not a folder"],
     ["a quota of none", "max-entries: 0", {}, "max-entries in the settings file", "from 1"],
+    ["limits that are no group", "limits: 5", {}, "limits in the settings file", "number 1 is not so"],
+    [
+      "a list of limits",
+      "limits: [{ci: {rate: 1}}]",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a limit without a group",
+      "limits: {a: {}, ci: 5}",
+      {},
+      "limits in the settings file",
+      "number 2 is not so",
+    ],
+    [
+      "an unknown limit",
+      "limits: {a: {}, ci: {files: 5}}",
+      {},
+      "limits in the settings file",
+      "number 2 is not so",
+    ],
+    [
+      "one with a name of objects",
+      "limits: {ci: {__proto__: 5}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a subject as a limit",
+      "limits: {ci: {subject: x}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a limit as text",
+      "limits: {ci: {rate: '60'}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a limit of none",
+      "limits: {ci: {entries: 0}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a limit below none",
+      "limits: {ci: {rate: -1}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a limit beyond all",
+      "limits: {ci: {rate: 10000000}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a part of a byte",
+      "limits: {ci: {bytes: 1.5}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "an endless limit",
+      "limits: {ci: {bytes: .inf}}",
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    ["an empty limit", "limits: {ci: {bytes: }}", {}, "limits in the settings file", "number 1 is not so"],
+    [
+      "a caller without a name",
+      'limits: {"": {rate: 1}}',
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "a name with spaces",
+      'limits: {" ci": {rate: 1}}',
+      {},
+      "limits in the settings file",
+      "number 1 is not so",
+    ],
+    [
+      "other limits",
+      "limits: {ci: {x: 1}}",
+      {},
+      "limits in",
+      "subject and a group of some of rate (0 to 9999999), e",
+    ],
+    ["a variable without JSON", "", { HELMDECK_SERVE_LIMITS: "ci: 5" }, "HELMDECK_SERVE_LIMITS", "number 1"],
+    ["a caller twice", "limits: {ci: {}, ci: {}}", {}, "serve.yml", "Line 1 is not valid"],
     ["an unusable embedding service", "", { HELMDECK_EMBEDDINGS_PROVIDER: "x" }, "embeddings", ""],
   ])("finds %s, says what to do, and exits 1", async (_what, text, env, where, words) => {
     const { code, problems } = await check(["--config", await write(text)], env);
@@ -141,7 +253,7 @@ describe("serve --check-config", () => {
     await home.write("secret", SECRET);
     await chmod(home.path("secret"), 0o600);
     const config = await write(
-      `jwt-secret: canary-in-file\nport: canary-port\nlog-level: canary-level\nhost: {canary: canary-group}\ncanary-Entry: 1\n`,
+      `jwt-secret: canary-in-file\nport: canary-port\nlog-level: canary-level\nhost: {canary: canary-group}\nlimits: {canary-a: {}, canary-b: {canary-field: canary-limit}}\ncanary-Entry: 1\n`,
     );
     const env = {
       HELMDECK_MEMORY_KEY: "canary".padEnd(64, "0"),

@@ -31,7 +31,7 @@ const READS: Readonly<Record<string, (store: MemoryReader) => Promise<unknown>>>
   namespaces: (store) => store.namespaces(),
   categories: (store) => store.categories(ANA),
   usage: (store) => store.usage(ANA),
-  totalUsage: (store) => store.totalUsage(),
+  subjects: (store) => store.subjects(undefined, 1),
   inspect: (store) => store.inspect(),
 };
 

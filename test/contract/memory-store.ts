@@ -9,6 +9,7 @@ import { describeFeed } from "./feed.ts";
 import { describeHistory } from "./history.ts";
 import { describeHistoryModel } from "./history-model.ts";
 import { describeDamage, describeLifecycle } from "./lifecycle.ts";
+import { describeLimits } from "./limits.ts";
 import { describeListing } from "./listing.ts";
 import { describeModel } from "./model.ts";
 import { describeRenewing } from "./renewing.ts";
@@ -34,6 +35,7 @@ export function describeMemoryStore(subject: StoreUnderTest): void {
   describe(`${subject.name} fulfils the memory store's contract`, () => {
     describeWriting(subject.open);
     describeListing(subject.open);
+    describeLimits(subject.open);
     describeDeleting(subject.open);
     describeDeletingMuch(subject.open, { isOnServer });
     describeHistory(subject.open, erased);

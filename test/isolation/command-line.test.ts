@@ -140,8 +140,9 @@ describe("a caller without a memory, whose name may be mistyped", () => {
   test("a database on a server tells no names", async () => {
     const address = { env: {}, homeDir: home.folder, from: "argument" } as const;
     const server = await postgresServer("postgres://bob@127.0.0.1/memory", address);
-    const callers: OpenMemory["callers"] = async (of) =>
-      of === undefined ? [{ subject: "alice", count: 1 }] : [];
+    const callers: OpenMemory["callers"] = async (of) => ({
+      callers: of === undefined ? [{ subject: "alice", count: 1, bytes: 9 }] : [],
+    });
     expect(await otherCallersNotice("alcie", { callers }, { server })).toBeUndefined();
     expect(await otherCallersNotice("alcie", { callers }, {})).toContain("alice");
   });

@@ -70,6 +70,7 @@ async function hers(): Promise<readonly string[]> {
     await memory.factHistory("alice", { key: CANARY }),
     await memory.factHistory("alice", { key: "former-canary" }),
     await memory.corpusPage("alice", {}),
+    await memory.exportPage("alice", {}),
     defaults,
     (await artifacts.get("alice", artifactId))?.ref,
     pipelines.get("alice", runId),
@@ -105,15 +106,23 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
     },
   ],
   "POST /api/v1/memory/forget": () =>
-    ["everything", "all", "packs", "pipelines"].map((scope) => ({
-      path: "/api/v1/memory/forget",
-      body: { scope },
-    })),
+    ["everything", "all", "packs", "pipelines"].flatMap((scope) => [
+      { path: "/api/v1/memory/forget", body: { scope } },
+      ...[{ dry_run: true }, { up_to: 9_999 }, {}].map((how) => ({
+        ...{ path: "/api/v1/memory/forget", body: { scope, subject: "alice", ...how }, status: 403 },
+      })),
+    ]),
+  "GET /api/v1/memory/export": () => [
+    { path: "/api/v1/memory/export?with_history=true" },
+    { path: "/api/v1/memory/export?subject=alice", status: 403 },
+    { path: "/api/v1/memory/export?subject=alice&cursor=1", status: 403 },
+  ],
   "GET /api/v1/memory": () => [{ path: "/api/v1/memory" }],
   "GET /api/v1/memory/facts": () => [
     { path: "/api/v1/memory/facts" },
     { path: "/api/v1/memory/facts?prefix=canary" },
     { path: "/api/v1/memory/facts?soonest_first=true" },
+    { path: "/api/v1/memory/facts?subject=alice", status: 403 },
   ],
   "GET /api/v1/memory/facts/:key": () => [{ path: `/api/v1/memory/facts/${CANARY}`, status: 404 }],
   "GET /api/v1/memory/facts/:key/history": () =>
@@ -165,7 +174,10 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   ],
   "GET /api/v1/memory/status": () => [{ path: "/api/v1/memory/status" }],
   "GET /api/v1/memory/revision": () => [{ path: "/api/v1/memory/revision" }],
-  "GET /api/v1/memory/callers": () => [{ path: "/api/v1/memory/callers" }],
+  "GET /api/v1/memory/callers": () => [
+    { path: "/api/v1/memory/callers" },
+    { path: "/api/v1/memory/callers?cursor=a" },
+  ],
   "GET /api/v1/packs": () => [{ path: "/api/v1/packs" }],
   "GET /api/v1/packs/:name": () => [{ path: "/api/v1/packs/helmdeck.memory_get" }],
   "POST /api/v1/packs/:name/:version": () => [

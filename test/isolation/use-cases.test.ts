@@ -59,6 +59,8 @@ async function everythingSeenBy(
     memory.defaults(subject).then(({ packs, pipelines, recent }) => [packs, pipelines, recent]),
     memory.corpusPage(subject, {}),
     memory.corpusPage(subject, { query: SECRET }),
+    memory.exportPage(subject, { withHistory: true }),
+    memory.callers(subject),
     memory.status(subject).then((status) => [status.subject?.facts, status.subject?.auditRows]),
   ]);
 }
@@ -79,6 +81,8 @@ const NOTHING = [
   [[], [], []],
   { chunks: [], note: "Nothing has been stored yet." },
   { chunks: [], mode: "keyword", note: "Nothing has been stored yet.", unmatched: NO_COUNT },
+  { lines: [], problems: [] },
+  { callers: [] },
   [0, 0],
 ];
 
@@ -188,6 +192,7 @@ test.each(["\ud800", "a\udfff", "x".repeat(513), "é".repeat(257), 7, null, {}])
       () => memory.myMemory(subject),
       () => memory.defaults(subject),
       () => memory.corpusPage(subject, {}),
+      () => memory.exportPage(subject, {}),
       () => memory.revision(subject),
       () => memory.recordPackRun(subject, { pack: "p", outcome: "ok", at_unix: 1 }),
       () => memory.recordToolCall(subject, { tool: "t", outcome: "ok", at_unix: 1 }),

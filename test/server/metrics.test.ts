@@ -5,8 +5,12 @@ import { METRICS_PAGE, withCurrentMetrics } from "../../scripts/metrics-referenc
 import { ContextServer } from "./fixtures/context-server.ts";
 
 let served: ContextServer;
+const limits = new Map<string, { readonly entries: number }>();
 beforeEach(async () => {
-  served = await ContextServer.open({ env: { HELMDECK_MEMORY_MAX_ENTRIES: "4" } });
+  served = await ContextServer.open({
+    env: { HELMDECK_MEMORY_MAX_ENTRIES: "4" },
+    callerLimits: limits,
+  });
 });
 afterEach(() => served.close());
 
@@ -22,6 +26,10 @@ describe("metrics", () => {
     for (const key of ["a", "b", "c"]) await memory.storeFact("canary-ana", { key, value: "v" });
     await memory.storeFact("canary-ben", { key: "a", value: "v" });
     expect(await metric("helmdeck_quota_entries_ratio")).toBe(0.75);
+    limits.set("canary-ana", { entries: 300 }).set("nobody", { entries: 1 });
+    expect(await metric("helmdeck_quota_entries_ratio")).toBe(0.25);
+    limits.set("canary-ben", { entries: 1 });
+    expect(await metric("helmdeck_quota_entries_ratio")).toBe(1);
     expect(await metric("helmdeck_memory_entries")).toBe(4);
     expect((await served.answerTo("/metrics")).text).not.toContain("canary");
   });

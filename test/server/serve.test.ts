@@ -359,27 +359,37 @@ describe("a server that gets SIGHUP", () => {
     await home.write("serve.yml", "log-level: info\nport: 0\nindex-memory: 64\n");
     const served = await serve(["--config", file]);
     expect((await atHost(served.url, "deck.example")).status).toBe(403);
-    await home.write("serve.yml", "log-level: warn\nallow-host: [deck.example]\nindex-memory: 128\n");
+    const limits = "limits: {unknown: {rate: 5, entries: 1}}\n";
+    await home.write(
+      "serve.yml",
+      `log-level: warn\nallow-host: [deck.example]\nindex-memory: 128\n${limits}`,
+    );
     const taken = untilLogged(served.process, "settings were read again");
     served.process.kill("SIGHUP");
     await taken;
     expect((await atHost(served.url, "deck.example")).status).toBe(200);
+    const stored: number[] = [];
+    for (const key of ["a", "b", "c", "d", "e"])
+      stored.push((await store(served.url, { key, value: "v" })).status);
+    expect(stored).toEqual([200, 507, 507, 507, 429]); // its entries and its rate
     await home.write("serve.yml", "rate-limit: few\n");
     const refused = untilLogged(served.process, "settings are not read again");
     served.process.kill("SIGHUP");
     await refused;
-    expect((await atHost(served.url, "deck.example")).status).toBe(200);
+    expect((await atHost(served.url, "deck.example")).status).toBe(429);
     served.process.kill("SIGTERM");
     const log = (await served.log).trim().split("\n");
-    expect(log.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)).toMatchObject([
+    expect(
+      log.map((line) => JSON.parse(line)).filter(({ level, msg }) => level > 30 && msg !== "request"),
+    ).toMatchObject([
       {
         msg: "settings were read again",
-        changed: ["allow-host", "log-level"],
+        changed: ["allow-host", "limits", "log-level"],
         needRestart: ["index-memory"],
       },
       { where: "rate-limit in the settings file", problem: "It must be a whole number from 0." },
     ]);
-    expect(log.filter((line) => line.includes('"request"'))).toHaveLength(1); // before the level was warn
+    expect(log.filter((line) => /"level":30.*"request"/.test(line))).toHaveLength(1); // before the level was warn
     expect(await served.ended).toEqual([0, null]);
   });
 });

@@ -13,7 +13,7 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import { type Quota, requireWithin } from "../../rules/quota.ts";
+import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -28,7 +28,7 @@ import type {
   Undone,
   UndoOptions,
 } from "../memory-store.ts";
-import type { Namespace } from "../namespace.ts";
+import { type Namespace, subjectOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
 import { hasDigest, openRows, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
@@ -36,7 +36,6 @@ import { listCondition, liveCondition, namespaceCondition, refCondition } from "
 import { INSERT_ENTRY, selectEntries, UPDATE_ENTRY, valuesOf } from "./entry-rows.ts";
 import { dropOldestFormer, readFormer, writeFormer } from "./former-rows.ts";
 import { removeEntries } from "./removals.ts";
-import type { Subject } from "./subjects.ts";
 import type { Writing } from "./writing.ts";
 
 export interface Putting {
@@ -131,14 +130,22 @@ async function apply<Answer>(
   plan: Plan<RowSlot, Answer>,
   writing: Writing,
 ): Promise<Answer> {
+  const [first] = plan.upsert;
+  const bytesBefore = first === undefined ? 0 : writing.of(first.slot.ref.namespace).bytes;
   for (const { ref } of plan.remove)
     await removeEntries(writing, writing.of(ref.namespace), refCondition(ref), putting);
   const revisions: Revision[] = [];
-  for (const upsert of plan.upsert) revisions.push(await write(putting, upsert, writing));
+  for (const upsert of plan.upsert) revisions.push(await write(putting, upsert, writing, bytesBefore));
   return plan.answer(revisions);
 }
 
-async function write(putting: Putting, upsert: Upsert<RowSlot>, writing: Writing): Promise<Revision> {
+/** `bytesBefore`: what the subject had before the plan. */
+async function write(
+  putting: Putting,
+  upsert: Upsert<RowSlot>,
+  writing: Writing,
+  bytesBefore: number,
+): Promise<Revision> {
   const { sealer } = putting;
   const { connection } = writing;
   const { slot, history } = upsert;
@@ -158,18 +165,10 @@ async function write(putting: Putting, upsert: Upsert<RowSlot>, writing: Writing
     const change = historyChange(slot.history, history);
     await writeFormer(writing, sealer, { subject, entryId: columns.id }, change);
   }
-  if (upsert.isLimited)
-    await keepWithinQuota(putting, writing, subject, takesMore(upsert, sealed.byteLength));
+  if (!upsert.isLimited) return columns.seq;
+  // Former values count, but are dropped before a write is refused.
+  const quota = quotaOf(putting.quota, subjectOf(subject.owner));
+  while (subject.bytes > bytesToKeep(quota, bytesBefore) && (await dropOldestFormer(writing, subject)));
+  if (takesMore(upsert, sealed.byteLength)) requireWithin(subject, quota, subject.owner);
   return columns.seq;
-}
-
-/** Former values count, but are dropped before a write is refused. */
-async function keepWithinQuota(
-  { quota }: Putting,
-  writing: Writing,
-  subject: Subject,
-  isMore: boolean,
-): Promise<void> {
-  while (subject.bytes > quota.bytes && (await dropOldestFormer(writing, subject)));
-  if (isMore) requireWithin(subject, quota, subject.owner);
 }

@@ -28,14 +28,13 @@ import type {
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
-  TotalUsage,
+  SubjectUsage,
   UnixMs,
   Usage,
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
-import { TOTAL_USAGE, totalUsageIn } from "../sql/total-usage.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
@@ -53,7 +52,7 @@ import { selectEntries } from "./entry-rows.ts";
 import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./postgres-vectors.ts";
-import { textOf } from "./sql.ts";
+import { bytesOf, textOf } from "./sql.ts";
 import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
 import { LAST_NUMBER, readSubject } from "./subjects.ts";
 
@@ -162,7 +161,7 @@ export class PostgresReader implements MemoryReader {
       ),
     );
     return rows.map(({ namespace, n }) => ({
-      namespace: textOf(namespace) as Namespace, // always written as a namespace
+      namespace: nameIn(namespace),
       count: Number(n),
     }));
   }
@@ -173,9 +172,14 @@ export class PostgresReader implements MemoryReader {
     return { entries, bytes };
   }
 
-  async totalUsage(): Promise<TotalUsage> {
-    const [row] = await this.readingAll((connection) => connection.query(`${TOTAL_USAGE} FROM subjects`));
-    return totalUsageIn(row);
+  async subjects(after: Namespace | undefined, limit: number): Promise<readonly SubjectUsage[]> {
+    const sql =
+      "SELECT owner, entries, bytes FROM subjects WHERE owner > ? AND entries > 0 ORDER BY owner LIMIT ?";
+    const asked = [bytesOf(after ?? ""), limit];
+    const rows = await this.readingAll((connection) => connection.query(sql, asked));
+    return rows.map(({ owner, entries, bytes }) => {
+      return { namespace: nameIn(owner), entries: Number(entries), bytes: Number(bytes) };
+    });
   }
 
   async categories(namespace: Namespace): Promise<readonly CategoryCount[]> {
@@ -271,6 +275,10 @@ export class PostgresReader implements MemoryReader {
 /** Counts rows that name an unknown key. */
 export interface KeyWatch {
   unknown: number;
+}
+
+function nameIn(owner: unknown): Namespace {
+  return textOf(owner) as Namespace; // always written as a namespace
 }
 
 function unreadable(ref: EntryRef): HelmdeckError {

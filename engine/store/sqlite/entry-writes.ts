@@ -13,7 +13,7 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import { type Quota, requireWithin } from "../../rules/quota.ts";
+import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
 import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -28,7 +28,7 @@ import type {
   Undone,
   UndoOptions,
 } from "../memory-store.ts";
-import { type Namespace, ownerOf } from "../namespace.ts";
+import { type Namespace, ownerOf, subjectOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
 import { hasDigest, openRows, openSlot, type RowSlot, sealRow } from "../stored-rows.ts";
@@ -137,15 +137,23 @@ function loadRow({ session, sealer }: Putting, ref: EntryRef, { now, forgets }: 
 }
 
 function apply<Answer>(putting: Putting, plan: Plan<RowSlot, Answer>, writing: Writing): Answer {
+  const [first] = plan.upsert;
+  const bytesBefore = first?.isLimited ? usageOf(putting.session, first.slot.ref.namespace).bytes : 0;
   for (const { row } of plan.remove) {
     if (row === undefined) continue;
     noteRemoval(putting, row, writing.nextSeq());
     putting.session.statement("DELETE FROM entries WHERE seq = ?").run(row.seq ?? null);
   }
-  return plan.answer(plan.upsert.map((upsert) => write(putting, upsert, writing)));
+  return plan.answer(plan.upsert.map((upsert) => write(putting, upsert, writing, bytesBefore)));
 }
 
-function write(putting: Putting, upsert: Upsert<RowSlot>, { nextSeq }: Writing): Revision {
+/** `bytesBefore`: what the subject had before the plan. */
+function write(
+  putting: Putting,
+  upsert: Upsert<RowSlot>,
+  { nextSeq }: Writing,
+  bytesBefore: number,
+): Revision {
   const { session, sealer } = putting;
   const { slot, history } = upsert;
   const { columns, sealed } = sealRow(upsert, nextSeq(), sealer);
@@ -158,13 +166,14 @@ function write(putting: Putting, upsert: Upsert<RowSlot>, { nextSeq }: Writing):
     if (!hasDigest(slot.row, columns.digest)) removeVectors(session, columns.id);
   }
   if (history !== undefined) writeFormer(putting, columns.id, historyChange(slot.history, history));
-  if (upsert.isLimited) keepWithinQuota(putting, slot.ref.namespace, takesMore(upsert, sealed.byteLength));
-  return columns.seq;
-}
-
-/** Former values count, but are dropped before a write is refused. */
-function keepWithinQuota({ session, quota }: Putting, namespace: Namespace, isMore: boolean): void {
+  if (!upsert.isLimited) return columns.seq;
+  // Former values count, but are dropped before a write is refused.
+  const { namespace } = slot.ref;
+  const quota = quotaOf(putting.quota, subjectOf(namespace));
   const owner = ownerCondition({ namespace: ownerOf(namespace), includeSessions: true });
-  while (usageOf(session, namespace).bytes > quota.bytes && dropOldestFormer(session, owner));
-  if (isMore) requireWithin(usageOf(session, namespace), quota, namespace);
+  let used = usageOf(session, namespace);
+  while (used.bytes > bytesToKeep(quota, bytesBefore) && dropOldestFormer(session, owner))
+    used = usageOf(session, namespace);
+  if (takesMore(upsert, sealed.byteLength)) requireWithin(used, quota, namespace);
+  return columns.seq;
 }

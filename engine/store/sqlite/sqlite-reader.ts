@@ -29,7 +29,7 @@ import type {
   StoreCapabilities,
   StoreIdentity,
   StoreReport,
-  TotalUsage,
+  SubjectUsage,
   UnixMs,
   Usage,
 } from "../memory-store.ts";
@@ -59,7 +59,7 @@ import type { SqliteSession } from "./sqlite-session.ts";
 import { readReferences } from "./sqlite-vectors.ts";
 import type { StoreGuard } from "./store-guard.ts";
 import { readHistory } from "./store-row.ts";
-import { totalUsageOf, usageOf } from "./usage.ts";
+import { subjectsAfter, usageOf } from "./usage.ts";
 
 interface RowPage {
   readonly rows: readonly SqliteRow[];
@@ -208,8 +208,8 @@ export class SqliteReader implements MemoryReader {
     return this.calls.perform(() => this.session.read(() => usageOf(this.session, namespace)));
   }
 
-  totalUsage(): Promise<TotalUsage> {
-    return this.calls.perform(() => this.session.read(() => totalUsageOf(this.session)));
+  subjects(after: Namespace | undefined, limit: number): Promise<readonly SubjectUsage[]> {
+    return this.calls.perform(() => this.session.read(() => subjectsAfter(this.session, after, limit)));
   }
 
   categories(namespace: Namespace): Promise<readonly CategoryCount[]> {

@@ -1,7 +1,6 @@
 /** A subject's usage, as counted by the database. */
-import type { TotalUsage, Usage } from "../memory-store.ts";
+import type { SubjectUsage, Usage } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
-import { TOTAL_USAGE, totalUsageIn } from "../sql/total-usage.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /** The usage of the subject of this namespace or session namespace. */
@@ -11,6 +10,11 @@ export function usageOf(session: SqliteSession, namespace: Namespace): Usage {
   return { entries: Number(used?.entries ?? 0), bytes: Number(used?.bytes ?? 0) };
 }
 
-export function totalUsageOf(session: SqliteSession): TotalUsage {
-  return totalUsageIn(session.statement(`${TOTAL_USAGE} FROM usage`).get());
+export function subjectsAfter(session: SqliteSession, after: Namespace | undefined, limit: number) {
+  const sql = "SELECT owner, entries, bytes FROM usage WHERE owner > ? ORDER BY owner LIMIT ?";
+  const rows = session.statement(sql).all(after ?? "", limit);
+  return rows.map(({ owner, entries, bytes }): SubjectUsage => {
+    const namespace = `${owner}` as Namespace; // always written as a namespace
+    return { namespace, entries: Number(entries), bytes: Number(bytes) };
+  });
 }
