@@ -16,6 +16,7 @@ let whole: WholeServer;
 let tokens: { readonly alice: string; readonly bob: string };
 let artifactId: string;
 let runId: string;
+let recordPath: string | undefined;
 
 beforeAll(async () => {
   whole = await WholeServer.open();
@@ -46,6 +47,9 @@ async function fillAlice(): Promise<void> {
     learn_inputs: { theme: CANARY },
     findings: [{ code: CANARY, severity: "low" }],
   });
+  const { chunks } = await memory.corpusPage("alice", {});
+  recordPath = chunks.find(({ metadata }) => metadata.kind === "pack")?.path;
+  expect(recordPath).toContain(CANARY);
   const file = { name: CANARY, mediaType: "text/plain", content: Buffer.from(CANARY) };
   artifactId = (await artifacts.put("alice", file)).id;
   const run = await pipelines.start({
@@ -216,7 +220,11 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
 /** The same over MCP. */
 const tools: Readonly<Record<string, () => readonly Record<string, unknown>[]>> = {
   helmdeck__memory_search: () => [{ query: "canary of alice" }, { query: CANARY, recall: "eager" }],
-  helmdeck__memory_get: () => [{ key: CANARY }, { key: `helmdeck/${CANARY}/${CANARY}.md` }],
+  helmdeck__memory_get: () => [
+    { key: CANARY },
+    { key: `helmdeck/${CANARY}/${CANARY}.md` },
+    { path: recordPath },
+  ],
   helmdeck__memory_list: () => [{}, { prefix: "canary" }, { category: CANARY }],
   helmdeck__memory_store: () => [{ key: "bobs", value: CANARY_WORDS, supersedes: [CANARY] }],
   helmdeck__memory_forget: () => [{ scope: "everything" }],
