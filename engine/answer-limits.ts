@@ -15,9 +15,11 @@ export const ANSWER_LIMITS = {
   hits: { least: 1, most: 50, byDefault: 10 },
   /** Length of a snippet, in UTF-16 units; OpenClaw's own snippets have the same limit. */
   snippetCharacters: 700,
+  /** Of these, what is left to a frame around the text. Keys are shortened to fit. */
+  frameCharacters: 100,
   /** Length of the snippet of a possible hit, including its frame. */
-  possibleSnippetCharacters: 200,
-  /** Length of the passage in that snippet. The frames of most facts leave room for it. */
+  possibleSnippetCharacters: 220,
+  /** Length of the passage in that snippet. */
   possibleExcerptCharacters: 100,
   /** Chunks on a page of the corpus. A ranked page never holds more chunks than a search has hits. */
   chunks: { least: 1, most: 100, byDefault: 20 },

@@ -174,9 +174,11 @@ function rounded(score: number): number {
   return Math.round(Math.min(1, Math.max(0, score)) * SCORE_DIGITS) / SCORE_DIGITS;
 }
 
-/** Header and quoted text, cut at `maxChars`. */
+/** Header and quoted text, cut at `maxChars`: first the header's key, which the hit's title has too, then the text. */
 function framedText(lead: string, entry: FramedHit, text: string, maxChars: number): string {
-  const frame = `${lead}${frameOf(entry, { most: FRAME_SHARE * maxChars - lead.length })}:\n`;
+  const quoted = quotedText(cutText(text, maxChars), maxChars);
+  const room = Math.max(ANSWER_LIMITS.frameCharacters, maxChars - quoted.length - ":\n".length);
+  const frame = `${lead}${frameOf(entry, { most: Math.min(FRAME_SHARE * maxChars, room) - lead.length })}:\n`;
   return frame + quotedText(cutText(text, maxChars), maxChars - frame.length);
 }
 

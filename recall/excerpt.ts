@@ -1,32 +1,55 @@
-/** Excerpts of a passage around the query's words: enough to tell whether the rest is worth reading. */
+/** Excerpts of a passage around what answers: the sentence with the query's words and what follows them. "…" stands where text is cut. */
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import type { Query } from "./analysis/query.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
 import { analyseQuery } from "./lexical/analyse-query.ts";
+import { bodyOf, type IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
-const LONGEST_EXCERPT = ANSWER_LIMITS.possibleExcerptCharacters;
+const MARK = "…";
 /** Some text before a matching word helps to understand it. */
 const BEFORE = 30;
+/** What answers mostly follows the words that ask for it. */
+const AFTER = 40;
 /** The beginning of a sentence or a line. */
-const BEGINNING = /(?<=[.!?]\s+|\n\s*)\S/gu;
+const BEGINNING = /(?<=[.!?;]\s+|\n\s*)\S/gu;
 
-/** For the passages of one query. A text that fits is returned whole. */
+/** Room for the frame of a hit, so that it cuts nothing off a snippet. */
+const MOST = {
+  sure: ANSWER_LIMITS.snippetCharacters - ANSWER_LIMITS.frameCharacters,
+  possible: ANSWER_LIMITS.possibleExcerptCharacters,
+};
+
+export interface Excerpt extends Pick<Passage, "startLine" | "endLine"> {
+  readonly snippet: string;
+}
+
+/** For the hits of one query. A text that fits is returned whole. */
 export function excerptFor(
   query: Query,
   index: LexicalIndex,
-): (content: string, passage: Passage) => Passage {
-  const asked = askedTerms(query, index);
-  return (content, passage) => {
-    if (passage.end - passage.start <= LONGEST_EXCERPT) return passage;
-    const text = content.slice(passage.start, passage.end);
-    const [from, to] = bestWindow(text, placesOf(text, asked, index));
-    const start = passage.start + from;
+): (document: IndexedDocument, passage: Passage, kind: keyof typeof MOST) => Excerpt {
+  let asked: ReadonlyMap<number, AskedWord> | undefined;
+  return (document, passage, kind) => {
+    const { content } = document;
+    let { start, end } = passage;
+    const body = bodyOf(document);
+    const isWhole = start <= body.start && end >= body.end;
+    const most = isWhole ? MOST[kind] : MOST[kind] - 2 * MARK.length;
+    if (end - start > most) {
+      asked ??= askedTerms(query, index);
+      const text = content.slice(start, end);
+      const [from, to] = bestWindow(text, placesOf(text, asked, index), MOST[kind] - 2 * MARK.length);
+      [start, end] = [start + from, start + to];
+    }
     const startLine = passage.startLine + countLines(content, passage.start, start);
-    const end = passage.start + to;
-    return { start, end, startLine, endLine: startLine + countLines(content, start, end) };
+    return {
+      snippet: `${start > body.start ? MARK : ""}${content.slice(start, end)}${end < body.end ? MARK : ""}`,
+      startLine,
+      endLine: startLine + countLines(content, start, end),
+    };
   };
 }
 
@@ -61,38 +84,35 @@ function placesOf(
   });
 }
 
-/**
- * The first of the windows that cover most of the query. Windows begin at the start of the text, of a sentence, or a little
- * before a word.
- */
-function bestWindow(text: string, places: readonly Place[]): readonly [from: number, to: number] {
-  const beginnings = [...text.matchAll(BEGINNING)].map(({ index: at }) => at);
-  const starts = [...beginnings, ...places.map(({ at }) => wordStart(text, at))].sort((a, b) => a - b);
-  let best = windowFrom(text, 0);
-  let most = shareIn(best, places);
-  for (const start of new Set(starts)) {
-    const window = windowFrom(text, start);
-    const share = shareIn(window, places);
-    if (share <= most) continue;
-    best = window;
-    most = share;
-  }
-  return best;
-}
+type Window = readonly [from: number, to: number];
 
-function shareIn([from, to]: readonly [number, number], places: readonly Place[]): number {
-  const inside = places.filter(({ at }) => at >= from && at < to);
-  const shares = new Map(inside.map(({ word, share }) => [word, share]));
-  return [...shares.values()].reduce((sum, share) => sum + share, 0);
+/**
+ * The first of the windows that cover most of the query, and the rest of its sentence or some text after its words. Windows begin at
+ * the start of the text, of a sentence, or a little before a word.
+ */
+function bestWindow(text: string, places: readonly Place[], most: number): Window {
+  const beginnings = [0, ...[...text.matchAll(BEGINNING)].map(({ index: at }) => at)];
+  const starts = [...beginnings, ...places.map(({ at }) => wordStart(text, at))];
+  const windows = starts.toSorted((a, b) => a - b).map((from) => windowFrom(text, from, most));
+  const rated = windows.map((window) => {
+    const inside = places.filter(({ at }) => at >= window[0] && at < window[1]);
+    const shares = new Map(inside.map(({ word, share }) => [word, share]));
+    const last = Math.max(window[0], ...inside.map(({ at }) => at));
+    const sentenceEnd = beginnings.find((at) => at > last) ?? text.length;
+    const after = Math.min(AFTER, sentenceEnd - last, window[1] - last) / Math.min(AFTER, sentenceEnd - last);
+    return { window, share: [...shares.values()].reduce((sum, share) => sum + share, 0), after };
+  });
+  const covering = Math.max(...rated.map(({ share }) => share));
+  const best = rated.filter(({ share }) => share === covering);
+  return best.reduce((one, other) => (other.after > one.after ? other : one)).window;
 }
 
 /** Ends after the last word that fits; text without spaces is cut between characters. */
-function windowFrom(text: string, from: number): readonly [from: number, to: number] {
-  const cut = text.slice(from, from + LONGEST_EXCERPT);
+function windowFrom(text: string, from: number, most: number): Window {
+  const cut = text.slice(from, from + most);
   if (from + cut.length >= text.length) return [from, text.length];
   const lastSpace = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));
-  const isFair = lastSpace > LONGEST_EXCERPT / 2;
-  const whole = isFair ? cut.slice(0, lastSpace) : cut.slice(0, wholeCharacters(cut));
+  const whole = lastSpace > most / 2 ? cut.slice(0, lastSpace) : cut.slice(0, wholeCharacters(cut));
   return [from, from + whole.trimEnd().length];
 }
 

@@ -12,7 +12,7 @@ import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
 import type { FactText } from "./claims.ts";
-import { excerptFor } from "./excerpt.ts";
+import { type Excerpt, excerptFor } from "./excerpt.ts";
 import { type Shown, withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import type { SnapshotOptions } from "./index-snapshot.ts";
@@ -32,7 +32,6 @@ import {
   bestPerDocument,
   type Features,
   type PassageSimilarities,
-  passageText,
   type ScoredCandidate,
   scoreCandidates,
 } from "./scoring.ts";
@@ -196,7 +195,14 @@ class HybridRecall implements Recall {
     const read = readQuery(query);
     const scored = scoreCandidates(read, this.#lexical.candidates(read, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
-    if (showsAll === true) return { results: inOrder(scored, limit).map((one) => hitOf(one, explain)), mode };
+    const excerpt = excerptFor(read, index);
+    if (showsAll === true) {
+      const results = inOrder(scored, limit);
+      return {
+        results: results.map((one) => hitOf(one, explain, excerpt(one.document, one.passage, "sure"))),
+        mode,
+      };
+    }
     const choice = selectHits(scored, index, {
       ...{ mode: recall, limit, possible },
       isDistinctive: isDistinctive(read),
@@ -204,12 +210,10 @@ class HybridRecall implements Recall {
     });
     const { shown, leftOut, persons } = this.#withToolCalls(choice, view, read, limit);
     const arePossible = !shown.some(({ isSure }) => isSure);
-    const excerpt = shown.some(({ isSure }) => !isSure) ? excerptFor(read, index) : undefined;
     const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
     const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
-      if (excerpt === undefined || one.isSure) return { ...hitOf(one, explain), ...conflictsOf(one) };
-      const passage = excerpt(one.document.content, one.passage);
-      return { ...hitOf({ ...one, passage }, explain), possible: true, why: whyPossible(one) };
+      const found = hitOf(one, explain, excerpt(one.document, one.passage, one.isSure ? "sure" : "possible"));
+      return one.isSure ? { ...found, ...conflictsOf(one) } : { ...found, possible: true, why: whyPossible(one) };
     });
     const isForeign = results.length === 0 && areForeign(query, index);
     return {
@@ -288,13 +292,14 @@ function reason(why: string | undefined): { readonly reason?: string } {
   return why === undefined ? {} : { reason: why };
 }
 
-function hitOf(one: ScoredCandidate, explain: boolean): RecallHit {
-  const { document, passage, score, features } = one;
+function hitOf(
+  { document, score, features }: ScoredCandidate,
+  explain: boolean,
+  excerpt: Excerpt,
+): RecallHit {
   const { kind, docid, path, title, category, key, createdAt, updatedAt, writer } = document;
   const expiresAt = document.expiresAt === Number.POSITIVE_INFINITY ? undefined : document.expiresAt;
-  const snippet = passageText(one);
-  const { startLine, endLine } = passage;
-  const found = { kind, docid, path, title, score, snippet, startLine, endLine, category, key };
+  const found = { kind, docid, path, title, score, ...excerpt, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
   return explain ? { ...hit, parts: partsOf(features) } : hit;
 }

@@ -46,8 +46,8 @@ export interface RecallHit {
   /** Why a possible hit is not sure. */
   readonly why?: PossibleReason;
   /**
-   * At most 700 characters of the best passage (100 for a possible hit); spans startLine to endLine of the chunk's content,
-   * counted from 1.
+   * The part of the best passage that answers, with "…" where it is cut (100 characters for a possible hit, less than 700 for others);
+   * spans startLine to endLine of the chunk's content, counted from 1.
    */
   readonly snippet: string;
   readonly startLine: number;

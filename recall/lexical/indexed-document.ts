@@ -215,9 +215,18 @@ export interface EntryText extends Pick<CorpusEntry, "id" | "fingerprint" | "bod
 
 export function textOfDocument(document: IndexedDocument): EntryText {
   const { id, fingerprint, content, bodyStartLine } = document;
-  const from = lineStart(content, bodyStartLine);
-  const body = content.slice(from, from + document.bodyLength);
-  return { id, fingerprint, chunk: document, body, bodyStartLine };
+  const { start, end } = bodyOf(document);
+  return { id, fingerprint, chunk: document, body: content.slice(start, end), bodyStartLine };
+}
+
+/** Where the value, or a run's details, stands in the content. */
+export function bodyOf({
+  content,
+  bodyStartLine,
+  bodyLength,
+}: IndexedDocument): Pick<Passage, "start" | "end"> {
+  const start = lineStart(content, bodyStartLine);
+  return { start, end: start + bodyLength };
 }
 
 /** The length of all its texts. */

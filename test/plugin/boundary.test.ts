@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { POSSIBLE_REASONS } from "../../engine/answer-limits.ts";
 import { CONTENT_MAX_CHARS, documentForHost, hitsForHost, SNIPPET_MAX_CHARS } from "../../plugin/boundary.ts";
 import type { SearchHit } from "../../plugin/openclaw-api.ts";
 import { HIT } from "./fake-memory.ts";
@@ -143,7 +144,7 @@ describe("hits", () => {
       expect(mergedByHost(hits, 10).map(({ path }) => path)).toEqual(given.map(({ path }) => path));
     });
 
-    test("show at most 200 characters, whatever key, category and text are", () => {
+    test("show at most 220 characters, whatever key, category and text are", () => {
       const texts = ["word ".repeat(100), "\u202e".repeat(300), "🚀".repeat(300), "\n".repeat(300)];
       const keys = ["k".repeat(512), '"'.repeat(512), "🚀".repeat(128)];
       const writer = { surface: "\\".repeat(64), agent: '"'.repeat(2_048), sessionKind: "x y".repeat(21) };
@@ -151,7 +152,7 @@ describe("hits", () => {
       const changes = [...texts.map((snippet) => ({ snippet })), ...odd];
       for (const change of changes) {
         const [hit] = hitsForHost([{ ...POSSIBLE, ...change }], 10).hits;
-        expect(hit?.snippet.length).toBeLessThanOrEqual(200);
+        expect(hit?.snippet.length).toBeLessThanOrEqual(220);
         expect(hit?.snippet).toMatch(
           /^Only possibly related: .+ stored 2026-11-03, updated 2026-11-20.*:\n>/,
         );
@@ -160,6 +161,17 @@ describe("hits", () => {
         expect(hit?.snippet).not.toMatch(HARMFUL);
       }
     });
+
+    test.each(["deploy", "k".repeat(512)])(
+      "keep an excerpt of 100 characters whole beside the key %s",
+      (key) => {
+        const snippet = `${"word ".repeat(19)}end.…`;
+        for (const why of POSSIBLE_REASONS) {
+          const [hit] = hitsForHost([{ ...POSSIBLE, key, snippet, why }], 10).hits;
+          expect(hit?.snippet.endsWith(`\n> ${snippet}`)).toBe(true);
+        }
+      },
+    );
 
     test("are recognised by their flag, not by their text", () => {
       for (const possible of ["true", 1, {}, false]) {

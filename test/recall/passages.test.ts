@@ -28,7 +28,11 @@ describe("a long value", () => {
     expect(hit?.score).toBeGreaterThanOrEqual(0.85);
     expect(hit?.snippet).toContain(NEEDLE);
     expect(hit?.snippet.length).toBeLessThanOrEqual(700);
-    expect(shownLines("diary", value, hit?.startLine ?? 0, hit?.endLine ?? 0)).toBe(hit?.snippet);
+    const lines = shownLines("diary", value, hit?.startLine ?? 0, hit?.endLine ?? 0);
+    const shown = hit?.snippet.replace(/^…|…$/g, "") ?? "";
+    expect(lines).toContain(shown);
+    const [before, after] = [value.startsWith(shown) ? "" : "…", value.endsWith(shown) ? "" : "…"];
+    expect(hit?.snippet).toBe(`${before}${shown}${after}`);
   });
 
   test("of one line is shown in parts of that line", async () => {

@@ -4,8 +4,21 @@ import { describe, expect, test } from "vitest";
 import { openBenchMemory } from "../../bench/recall/bench-memory.ts";
 import { readJsonLines } from "../../bench/recall/conversations.ts";
 import { shownBy } from "../../bench/recall/possible-hits.ts";
+import { readQuery } from "../../recall/analysis/query.ts";
+import { excerptFor } from "../../recall/excerpt.ts";
+import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
-import { type FactSketch, hitsOf, keysOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
+import {
+  corpusEntry,
+  type FactSketch,
+  hitsOf,
+  keysOf,
+  NOW,
+  OWNER,
+  recallOf,
+  shownOf,
+  WritableSource,
+} from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
 
 const WIFI = { key: "home/wifi", value: "The wifi at home is called Kolibri." };
@@ -170,7 +183,40 @@ describe("the excerpt of a possible hit", () => {
     expect(hit?.snippet.length).toBeLessThanOrEqual(100);
     const lines = `## log\n\n${value}`.split("\n");
     const cited = lines.slice((hit?.startLine ?? 0) - 1, hit?.endLine).join("\n");
-    expect(cited).toContain(hit?.snippet);
+    expect(cited).toContain(hit?.snippet.replace(/^…|…$/g, ""));
+    expect(hit?.snippet).toMatch(/^….*…$/s);
+  });
+
+  test.each([
+    [
+      "which book do we read in December",
+      "Book club: first Tuesday at Anna's place, everyone brings snacks and a bottle; December's book is The Dispossessed.",
+      "December's book is The Dispossessed",
+    ],
+    [
+      "where is the spare fuse",
+      "The fuse box is behind the coats in the hallway, next to the meter, and nobody may block it, spare fuses lie in the tin above it.",
+      "spare fuses lie in the tin above it",
+    ],
+    [
+      "what does the electrician charge",
+      "The kitchen was rewired in May. The electrician who did it charges 64 euros an hour. He comes on weekdays only, and never in August.",
+      "The electrician who did it charges 64 euros an hour.",
+    ],
+    [
+      "what does Ilka drink",
+      "On visits there is always cake from the bakery at the corner, and nobody minds. Ilka drinks only rooibos tea, without milk, and she likes it strong.",
+      "Ilka drinks only rooibos tea",
+    ],
+  ])("has the answer to: %s", (query, value, answer) => {
+    const index = new LexicalIndex();
+    index.add(corpusEntry({ key: "note", value }));
+    const [document] = [...index.documents()];
+    const passage = index.passageOf(document?.units[0] ?? -1);
+    if (document === undefined || passage === undefined) return expect.unreachable();
+    const { snippet } = excerptFor(readQuery(query), index)(document, passage, "possible");
+    expect(snippet).toContain(answer);
+    expect(snippet.length).toBeLessThanOrEqual(100);
   });
 
   test("keeps some text before the word if there are no sentences", async () => {
