@@ -54,7 +54,6 @@ const SWITCHED: readonly (readonly [path: string, off?: number])[] = [
   ["thread.lentDecay", 1],
   ["meaning.ofAllWords"],
   ["meaning.enoughWords", 2],
-  ["meaning.unread"],
   ["meaning.inOtherWords"],
 ];
 

@@ -213,7 +213,9 @@ class HybridRecall implements Recall {
     const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
     const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
       const found = hitOf(one, explain, excerpt(one.document, one.passage, one.isSure ? "sure" : "possible"));
-      return one.isSure ? { ...found, ...conflictsOf(one) } : { ...found, possible: true, why: whyPossible(one) };
+      return one.isSure
+        ? { ...found, ...conflictsOf(one) }
+        : { ...found, possible: true, why: whyPossible(one) };
     });
     const isForeign = results.length === 0 && areForeign(query, index);
     return {

@@ -72,7 +72,10 @@ export function scoreCandidates(
 ): readonly ScoredCandidate[] {
   if (candidates.length === 0) return [];
   const nearness = nearnessBy(meant, index);
-  const weighed = candidates.map((candidate) => weigh(candidate, nearness(candidate)));
+  const weighed = candidates.flatMap((candidate) => {
+    const near = nearness(candidate);
+    return near === undefined ? [] : [weigh(candidate, near)];
+  });
   const judge = judgeFor(question);
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
   return [...kinds].flatMap(([inThread, ofKind]) => {
@@ -285,11 +288,11 @@ interface Nearness {
   readonly isRead: boolean;
 }
 
-/** How many deviations a candidate is nearer than chance. */
+/** How many deviations a candidate is nearer than chance; undefined if it has neither a meaning that is known nor a word of the question. */
 function nearnessBy(
   meant: PassageSimilarities | undefined,
   index: LexicalIndex,
-): (candidate: Candidate) => Nearness {
+): (candidate: Candidate) => Nearness | undefined {
   const { meaning, thread } = WEIGHTS;
   const byWords = ({ features }: Candidate): Nearness => {
     return { nearness: meaning.ofAllWords * features.coverage, isRead: false };
@@ -301,9 +304,10 @@ function nearnessBy(
     const known = meant.nearness.get(unit);
     const isUnread = known === undefined ? !meant.isWhole : meant.knows?.(candidate.document) === false;
     if (isUnread) {
-      // Otherwise a text without one word of the question would be before those that a model has read.
-      const lacking = Math.max(0, 1 - features.coverage / meaning.enoughWords);
-      return { nearness: byWords(candidate).nearness - meaning.unread * lacking * chance, isRead: false };
+      if (features.coverage + features.synonyms === 0 && !features.isNamed) return undefined;
+      // As far as nothing is, unless half of the question's words say enough.
+      const lacking = Math.max(0, 1 - 2 * features.coverage);
+      return { nearness: byWords(candidate).nearness - lacking * chance, isRead: false };
     }
     const lent = features.inThread ? thread.lent * contextNearness(candidate, meant, index) : 0;
     const nearness = Math.max(0, (known ?? 0) + lent) - chance;

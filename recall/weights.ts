@@ -137,8 +137,6 @@ export interface Weights {
      * With this share of the words, the assumption also applies when the meaning is known: the model may not know the language.
      */
     readonly enoughWords: number;
-    /** The part of the distance of what is near by chance that an unread text keeps, less the more words it has. */
-    readonly unread: number;
     /** Deviations subtracted when only the expanded question is near. */
     readonly inOtherWords: number;
   };
@@ -245,7 +243,7 @@ export const WEIGHTS: Weights = {
     ...{ longestGapMs: 15 * 60_000, leastLines: 2 }, // how people write; LoCoMo
     ...{ reach: 4, context: 0.7, decay: 0.8, lent: 0.5, lentDecay: 0.5 }, // LoCoMo
   },
-  meaning: { ofAllWords: 3.4, enoughWords: 0.75, unread: 0.5, inOtherWords: 0.5 }, // people, natural, paraphrases
+  meaning: { ofAllWords: 3.4, enoughWords: 0.75, inOtherWords: 0.5 }, // people, natural, paraphrases
   similar: { share: 0.5, subject: 0.25, word: 0.7, meaning: 6 }, // pairs, natural
   conflicts: {
     least: {
