@@ -2,8 +2,8 @@
  * Reads an operator's secret from a file: the signing secret of tokens, the key of an embedding service.
  *
  * The attacker is another account that can read the file. So a file with any access for group or others is refused, and no
- * message shows its content. Container secrets, which are mounted world-readable inside the container, are accepted below
- * /run/secrets.
+ * message shows its content. Below /run/secrets and /run/credentials, where containers and systemd mount secrets for one process
+ * with wider modes, files are accepted.
  */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { HelmdeckError } from "../engine/errors.ts";
 /** A larger file is not a secret but a mistake. */
 const MOST_FILE_BYTES = 4_096;
 const OTHERS = 0o077;
-const CONTAINER_SECRETS = "/run/secrets/";
+const MOUNTED_SECRETS = /^\/run\/(secrets|credentials)\/(?!.*\.\.)/;
 
 /** The bytes without one trailing line break. Throws `key_unreadable`. */
 export async function readSecretFile(path: string): Promise<Uint8Array> {
@@ -33,7 +33,7 @@ export async function readPrivateFile(path: string, mostBytes: number): Promise<
     }));
     if (!stats.isFile) throw unreadable(path, "is not a regular file");
     if (size > mostBytes) throw unreadable(path, `has ${size} bytes; this is not a secret file`);
-    if ((mode & OTHERS) !== 0 && !path.startsWith(CONTAINER_SECRETS)) {
+    if ((mode & OTHERS) !== 0 && !MOUNTED_SECRETS.test(path)) {
       throw unreadable(
         path,
         `is accessible to other accounts (mode 0${mode.toString(8)}); run chmod 600 on it`,

@@ -55,7 +55,7 @@ export async function reachPostgres(
   };
 }
 
-/** Without a password, the client looks where libpq does: PGPASSWORD, PGPASSFILE, ~/.pgpass. */
+/** The password's file is read for each connection. Without one, pg looks for PGPASSWORD and, until its version 9, ~/.pgpass. */
 async function connectionTo(
   { database, user, password, ...tls }: StoreAddress,
   env: AddressOptions["env"],

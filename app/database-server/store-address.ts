@@ -218,7 +218,7 @@ function refuse(rule: string): HelmdeckError {
 function passwordShown(): HelmdeckError {
   return invalidField(
     FIELD,
-    "must not hold a password on the command line, where every account of this machine can read it. Put it into ~/.pgpass (mode 0600), a service file (postgres://?service=NAME), or a file named by HELMDECK_MEMORY_STORE_PASSWORD_FILE. Change the password that was shown",
+    "must not hold a password on the command line, where every account of this machine can read it. Put it into a file of mode 0600 that HELMDECK_MEMORY_STORE_PASSWORD_FILE names, or a service file (postgres://?service=NAME). Change the password that was shown",
     { named: "The address of the memory database" },
   );
 }

@@ -1,5 +1,6 @@
 /** Runs the commands of docs/howto/run-many-engines.md in the order of the page in one shell, with a real PostgreSQL. */
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../scripts/openclaw-host/home.ts";
@@ -44,10 +45,10 @@ function run(name: string): Promise<string> {
 }
 
 /** Starts an engine as the page does. */
-async function serve() {
+async function serve(env: Readonly<Record<string, string>> = {}) {
   const store = `postgres://helmdeck_engine@127.0.0.1:${port}/helmdeck`;
   const child = home.start(["serve", "--port", "0", "--json", "--require-memory", "--store", store], {
-    env: { HELMDECK_MEMORY_KEY_FILE: home.keyPath },
+    env: { HELMDECK_MEMORY_KEY_FILE: home.keyPath, ...env },
   });
   const [line] = await once(createInterface(child.stdout), "line");
   const { url } = JSON.parse(line) as { url: string };
@@ -122,6 +123,27 @@ describe.skipIf(missing !== undefined)(
       await engine.stop();
     });
 
+    test("changes the engines' password while one runs", async () => {
+      const rules = (how: string) =>
+        server.admit(`local all helmdeck_engine ${how}\nhost all helmdeck_engine all ${how}`);
+      const passwordFile = home.path("engine.password");
+      await server.query("ALTER ROLE helmdeck_engine PASSWORD 'former'");
+      await rules("scram-sha-256");
+      await writeFile(passwordFile, "former\n", { mode: 0o600 });
+      const engine = await serve({ HELMDECK_MEMORY_STORE_PASSWORD_FILE: passwordFile });
+      expect(await engine.store("guarded", "by a password")).toBe(200);
+      await writeFile(home.path("new.password"), "it's new\n", { mode: 0o600 });
+      await shell.run(`export HELMDECK_MEMORY_STORE_PASSWORD_FILE=${passwordFile}`);
+      await run("password");
+      await server.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'helmdeck_engine'",
+      );
+      await until(async () => (await engine.store("guarded", "by another password")) === 200);
+      await engine.stop();
+      await rules("trust");
+      await shell.run("unset HELMDECK_MEMORY_STORE_PASSWORD_FILE");
+    });
+
     test("changes its key", async () => {
       expect(await run("onekey")).toMatch(/The key is now .* no longer opens this database\./);
       expect(await run("key")).toMatch(/Both keys open it/);
@@ -130,14 +152,14 @@ describe.skipIf(missing !== undefined)(
 
     test("moves the memory back, and reopens the old database after a loss", async () => {
       expect(await run("back")).toContain("deploy/konflux");
-      expect(await run("move")).toContain("Moved 7 entries");
+      expect(await run("move")).toContain("Moved 8 entries");
       expect(await run("lost")).toContain("is in use again");
     });
 
     test("has only commands that this test runs", () => {
       expect([...BLOCKS.keys()]).toEqual([
         ...["database", "prepare", "move", "moved", "backup", "restore", "fresh"],
-        ...["onekey", "key", "newkey", "back", "lost"],
+        ...["onekey", "key", "newkey", "password", "back", "lost"],
       ]);
     });
   },
