@@ -186,6 +186,9 @@ export function makeMetrics(context: ReadinessParts & Pick<ServerContext, "gauge
     tokenUsed: (isOfFirstSecret) => tokenUses.inc({ secret: isOfFirstSecret ? "first" : "other" }),
     watchProcess: (countConnections) => {
       collectDefaultMetrics({ register: registry });
+      // The sums of others. For Prometheus, only counters end like this.
+      for (const what of ["handles", "requests", "resources"])
+        registry.removeSingleMetric(`nodejs_active_${what}_total`);
       new Gauge({
         name: "helmdeck_http_connections",
         help: "Open connections.",

@@ -21,6 +21,9 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 /** A UUID or a trace id, as proxies make them. Anything else could have words in it. */
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9a-f]{32}$/i;
 
+/** Machines ask every few seconds. What these tell of has lines of its own. */
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+
 export interface Observing {
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -43,7 +46,8 @@ export function observeRequests(observing: Observing): MiddlewareHandler<ServerE
     metrics.answered({ method, route, status, seconds: milliseconds / 1_000 });
     const ms = Math.round(milliseconds * 10) / 10;
     const line = { requestId, method, route, status, ms, ...failureIn(c), ...callerIn(c, observing) };
-    if (status >= 500) log.warn(line, "request");
+    if (PROBES.has(route)) log.debug(line, "request");
+    else if (status >= 500) log.warn(line, "request");
     else log.info(line, "request");
   };
 }

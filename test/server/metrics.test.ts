@@ -54,6 +54,15 @@ describe("metrics", () => {
     expect(await metric("helmdeck_memory_entries")).toBeUndefined();
   });
 
+  it("end in _total if they are counters, and only then", async () => {
+    const listening = await served.server.listen({ port: 0 });
+    const { text } = await served.answerTo("/metrics");
+    await listening.close();
+    const kinds = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name = "", kind]) => ({ name, kind }));
+    expect(kinds.length).toBeGreaterThan(50);
+    expect(kinds.filter(({ name, kind }) => name.endsWith("_total") !== (kind === "counter"))).toEqual([]);
+  });
+
   it("are listed with unit and sentence in the reference, which node scripts/metrics-reference.ts writes", async () => {
     const page = readFileSync(METRICS_PAGE, "utf8");
     expect(await withCurrentMetrics(page)).toBe(page);

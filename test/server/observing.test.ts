@@ -81,6 +81,18 @@ describe("a request's line", () => {
     ]);
   });
 
+  it.each(["/healthz", "/readyz", "/metrics"])("is of level debug for the probe %s", async (path) => {
+    for (const [level, expected] of [
+      ["info", []],
+      ["debug", [expect.objectContaining({ level: 20, route: path })]],
+    ] as const) {
+      const { anyone, served, lines } = await open({}, level);
+      await anyone.get(path);
+      await served.close();
+      expect(lines).toEqual(expected);
+    }
+  });
+
   // verifies P-quiet-callers
   it("names no caller, or by a keyed hash if asked for", async () => {
     const token = await tokenFor("ana");
