@@ -125,6 +125,8 @@ export interface PinInput extends ChangeInput {
 export interface Asker extends Writer {
   /** A person: in chat, on a page, at a command line. Otherwise it may be a model. Not stored. */
   readonly isPerson?: true;
+  /** The verified caller of a server. Not stored. */
+  readonly caller?: Subject;
 }
 
 export interface FactView {
@@ -587,7 +589,7 @@ export interface Memory {
   search(subject: Subject, query: RecallQuery): Promise<SearchAnswer>;
   /** Undefined when this subject's memory has no such document, or the path is not ours. */
   readDocument(subject: Subject, query: DocumentQuery): Promise<DocumentSlice | undefined>;
-  forget(subject: Subject, input: ForgetInput): Promise<Forgotten>;
+  forget(subject: Subject, input: ForgetInput, asker?: Asker): Promise<Forgotten>;
   /** Facts and records of runs, as an import takes them. */
   exportPage(subject: Subject, query: ExportQuery): Promise<ExportPage>;
   myMemory(subject: Subject): Promise<MyMemory>;

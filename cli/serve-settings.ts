@@ -149,6 +149,12 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     env: "HELMDECK_SERVE_LOG_CALLERS",
     ...{ parse: truth, default: false, isLive: true },
   },
+  "audit-file": {
+    argument: "<file>",
+    help: "A file to which the audit log is appended: what operators do.",
+    env: "HELMDECK_AUDIT_FILE",
+    ...{ parse: nonEmpty, isOfAllCommands: true },
+  },
   store: {
     argument: "<url>",
     option: "",

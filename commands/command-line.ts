@@ -1,5 +1,6 @@
 /** A command line: its name, its commands, and how it finds a memory and answers. There are several; they share the commands. */
 import type { Command } from "commander";
+import type { AuditAction, AuditObject } from "../app/audit-log.ts";
 import type { Finding } from "../app/memory.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
@@ -25,10 +26,19 @@ export interface CommandContext {
   readonly output: Output;
   readonly options: SharedOptions;
   readonly line: CommandLine;
+  /** Says what the command acts on, for its line in the audit log; absent: it has none. */
+  readonly found?: (object: AuditObject) => void;
 }
 
-/** Runs the work of a command with its context; the work is imported when it runs. */
-export type Runs = (command: Command, work: (context: CommandContext) => Promise<number>) => Promise<void>;
+/**
+ * Runs the work of a command with its context; the work is imported when it runs. `action`: of an operator, which the audit log
+ * records.
+ */
+export type Runs = (
+  command: Command,
+  work: (context: CommandContext) => Promise<number>,
+  action?: AuditAction,
+) => Promise<void>;
 
 export type Declare = (program: Command, runs: Runs) => void;
 

@@ -41,12 +41,15 @@ export function declareExport(program: Command, runs: Runs): void {
     .action((_options: unknown, command: Command) => {
       const { output, withHistory = false, to } = command.opts<ExportCommandOptions>();
       if (withHistory && to === "markdown") command.error("--with-history needs --to jsonl.");
-      return runs(command, async (context) =>
-        exportCommand(context, {
-          withHistory,
-          to,
-          ...defined({ output }),
-        }),
+      return runs(
+        command,
+        async (context) =>
+          exportCommand(context, {
+            withHistory,
+            to,
+            ...defined({ output }),
+          }),
+        "memory_exported",
       );
     });
   withExamples(exporting, [
@@ -88,6 +91,7 @@ async function exportCommand(
   context: CommandContext,
   { output: path, ...how }: ExportRequest,
 ): Promise<number> {
+  context.found?.({ subject: context.options.caller, ...defined({ file: path && resolve(path) }) });
   await refuseRemote(context, THERE);
   const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);

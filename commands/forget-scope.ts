@@ -1,4 +1,5 @@
 /** `forget`: deletes the entries of a scope, on a terminal after a preview and a question. */
+import { kindOfScope } from "../app/audit-log.ts";
 import type { ForgetInput, Forgotten, Memory } from "../app/memory.ts";
 import { everyCaller } from "../app/overview.ts";
 import {
@@ -51,6 +52,7 @@ export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrde
 
 export async function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { output, options } = context;
+  context.found?.({ subject: options.caller, ...kindOfScope(order.scope) });
   const withOpen = order.dryRun ? withMemory : withMemoryToChange<Sought | undefined>;
   const sought = await withOpen(context, async (memory) => {
     const held = await heldBy(context, order, async () => {
@@ -59,6 +61,7 @@ export async function forgetCommand(context: CommandContext, order: ForgetOrder)
     });
     const forgotten = await forgetAsAsked(memory, options.caller, order, personAt(context));
     if (forgotten === undefined) return undefined;
+    context.found?.({ entries: forgotten.deleted });
     if (!options.json) await present(context, await told(memory, forgotten, context));
     const { alsoInMemory, soughtIn } = await import("./show-traces.ts");
     const sought = soughtIn(held, forgotten);
@@ -176,6 +179,7 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
 /** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
 export async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
+  context.found?.(kindOfScope(scope));
   await refuseRemote(context, `forget ${scope} --everyone`);
   const done = await withMemoryToChange(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);
@@ -198,6 +202,7 @@ export async function forgetEveryone(context: CommandContext, order: ForgetOrder
     }
     if (!context.options.json) await report(context, memory, { scope, all });
     const deleted = all.reduce((sum, { forgotten }) => sum + forgotten.deleted, 0);
+    context.found?.({ entries: deleted });
     const erased = all.some(({ forgotten }) => forgotten.erased === "pending") ? "pending" : "complete";
     const { soughtIn } = await import("./show-traces.ts");
     return { all, sought: soughtIn(held, { scope, deleted, dryRun, erased }) };

@@ -24,17 +24,21 @@ export function declareForget(program: Command, runs: Runs): void {
     )
     .action((scope: string, _options: unknown, command: Command) => {
       const { dryRun, yes, everyone, traces } = command.opts<ForgetOptions>();
-      return runs(command, async (context) => {
-        const { forgetCommand, forgetEveryone, problemOf } = await import("./forget-scope.ts");
-        if (everyone === true && !scope.startsWith("import:"))
-          command.error("--everyone is only for import:<id>.");
-        const isAsked = traces === true;
-        const order = { scope, dryRun: dryRun === true, yes: yes === true, traces: isAsked };
-        const problem = problemOf(context, order);
-        if (problem !== undefined) return command.error(problem);
-        if (everyone !== true) return forgetCommand(context, order);
-        return forgetEveryone(context, order);
-      });
+      return runs(
+        command,
+        async (context) => {
+          const { forgetCommand, forgetEveryone, problemOf } = await import("./forget-scope.ts");
+          if (everyone === true && !scope.startsWith("import:"))
+            command.error("--everyone is only for import:<id>.");
+          const isAsked = traces === true;
+          const order = { scope, dryRun: dryRun === true, yes: yes === true, traces: isAsked };
+          const problem = problemOf(context, order);
+          if (problem !== undefined) return command.error(problem);
+          if (everyone !== true) return forgetCommand(context, order);
+          return forgetEveryone(context, order);
+        },
+        dryRun === true ? undefined : "memory_forgotten",
+      );
     });
   withExamples(forget, [
     "helmdeck-memory forget deploy/konflux",

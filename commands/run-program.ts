@@ -1,6 +1,8 @@
 /** Runs one command line: parses it, runs the command, and turns every failure into one line and an exit code. */
 import { Command, CommanderError } from "commander";
-import type { CommandLine, Runs } from "./command-line.ts";
+import type { AuditAction } from "../app/audit-log.ts";
+import { safeJson } from "../app/presenters/safe-json.ts";
+import type { CommandContext, CommandLine, Runs } from "./command-line.ts";
 import { type Asked, EXIT_DONE, EXIT_FAILED, EXIT_USAGE, reportFailure } from "./exit-codes.ts";
 import { withExamples } from "./option-parsers.ts";
 import { isReaderGone, Output } from "./output.ts";
@@ -79,13 +81,33 @@ export interface Program {
  */
 export function makeProgram(shell: Shell, output: Output, line: CommandLine): Program {
   let answered: number = EXIT_DONE;
-  const runs: Runs = async (command, work) => {
+  const runs: Runs = async (command, work, action) => {
     const options = line.readShared(command.optsWithGlobals());
-    answered = await work({ shell, output, options, line });
+    const context = { shell, output, options, line };
+    answered = await (action === undefined ? work(context) : runRecorded(context, work, action));
   };
   const program = rootCommand(shell, line);
   for (const declare of line.commands) declare(program, runs);
   return { program, exitCode: () => answered };
+}
+
+/** Leaves a line in the audit log, if there is one. */
+async function runRecorded(
+  context: CommandContext,
+  work: Parameters<Runs>[1],
+  action: AuditAction,
+): Promise<number> {
+  const { audited, openAuditFile, thisUser } = await import("../app/audit-log.ts");
+  const audit = await openAuditFile(context.shell, (event, problem) => {
+    void context.output.note(`${problem} This line is missing there: ${safeJson(event)}`).catch(() => {}); // best effort
+  });
+  if (audit === undefined) return work(context);
+  return audited(
+    audit,
+    { action, actor: thisUser() },
+    (found) => work({ ...context, found }),
+    (exitCode) => exitCode === EXIT_DONE,
+  );
 }
 
 function rootCommand(shell: Shell, line: CommandLine): Command {

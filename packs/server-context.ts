@@ -1,10 +1,12 @@
 /** Everything that a server serves: memory (or the reason for its absence), packs, pipelines, artifacts. */
 
 import { dirname, join } from "node:path";
+import type { Audit, AuditActor } from "../app/audit-log.ts";
 import type { OpenMemory } from "../app/compose.ts";
 import type { Memory } from "../app/memory.ts";
 import type { MemoryState } from "../app/memory-state.ts";
 import { type MemoryToServe, type MemoryToServeOptions, openMemoryToServe } from "../app/memory-to-serve.ts";
+import { auditedMemory } from "../app/operations/index.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError } from "../engine/errors.ts";
 import type { ArtifactStore, Pack, PackEngine } from "./engine/pack-contract.ts";
@@ -17,6 +19,8 @@ import { shippedPacks } from "./shipped/shipped-packs.ts";
 import { openWorkFolder, type WorkFolder } from "./work-folder.ts";
 
 export interface ServerContext {
+  /** Absent: nothing is recorded. */
+  readonly audit?: Audit;
   /** If memory is unavailable, every call throws `memory_unavailable` with the reason; packs still run. */
   readonly memory: Memory;
   readonly memoryState: MemoryState;
@@ -40,6 +44,9 @@ export interface OpenServerContextOptions extends MemoryToServeOptions {
   readonly pipelinesFolder?: string;
   /** Time that `close` waits for pipelines, and then for packs, before it cancels them; default 5 s each. */
   readonly closeGraceMs?: number;
+  /** The audit log. `operator`: acts for every caller, if it started this process for itself. */
+  readonly audit?: Audit;
+  readonly operator?: AuditActor;
   /** Called for failures that do not affect a run's answer. */
   readonly onTrouble?: (trouble: ServerContextTrouble) => void;
 }
@@ -60,8 +67,10 @@ export interface ServerContextTrouble {
  */
 export async function openServerContext(options: OpenServerContextOptions): Promise<ServerContext> {
   const opened = await openMemoryToServe(options);
+  const { audit, operator } = options;
+  const memory = audit === undefined ? opened.memory : auditedMemory(opened.memory, audit, operator);
   try {
-    return await openOver(opened, options);
+    return await openOver({ ...opened, memory }, options);
   } catch (error) {
     await opened.memory.close();
     throw error;
@@ -91,6 +100,7 @@ async function openOver(opened: MemoryToServe, options: OpenServerContextOptions
   return {
     memory,
     memoryState: state,
+    ...defined({ audit: options.audit }),
     ...defined({ watch: memory.watch }),
     gauges: memory.gauges,
     packs,

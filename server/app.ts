@@ -93,7 +93,7 @@ function addOpenPart(app: ServerApp, parts: AppParts): void {
 function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListener, base: string): void {
   const { serverContext, mounts, metrics, tokens, log, counts } = parts;
   const { memory } = serverContext;
-  addOperationRoutes(app, { memory: { ...memory, callers: counts.callersOver(memory) } });
+  addOperationRoutes(app, { ...serverContext, memory: { ...memory, callers: counts.callersOver(memory) } });
   addHostRoutes(app, serverContext);
   addPackRoutes(app, serverContext);
   addPipelineRoutes(app, serverContext, base);

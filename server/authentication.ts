@@ -1,6 +1,7 @@
 /** Finds the caller: the bearer token's subject, or `unknown` if the server has no secret. */
 import { hash, type KeyObject } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import type { AuditAction, AuditObject } from "../app/audit-log.ts";
 import { BoundedMap } from "../engine/bounded-map.ts";
 import { asHelmdeckError, HelmdeckError } from "../engine/errors.ts";
 import { UNKNOWN_SUBJECT } from "../engine/store/namespace.ts";
@@ -89,6 +90,8 @@ export interface TokenListener {
   used(isOfFirstSecret: boolean): void;
   /** The files cannot be read as they are now; those read before stay in force. */
   failedToRead(error: HelmdeckError): void;
+  /** The files say something else than when they were last read. */
+  changed(action: AuditAction, what: AuditObject): void;
 }
 
 interface UsedToken {
@@ -120,6 +123,7 @@ export class Tokens {
   #rules: Promise<TokenRules> | undefined;
   #latest: TokenRules | undefined;
   #readAt = 0;
+  #revoked: number | undefined;
   /** When each problem was last seen. */
   readonly #problems = new BoundedMap<string, number>(MOST_PROBLEMS);
 
@@ -181,6 +185,7 @@ export class Tokens {
     try {
       const rules = await this.#read(this.#latest);
       for (const problem of rules.problems) this.#note(problem);
+      this.#noteChanges(rules);
       this.#latest = rules;
       return rules;
     } catch (thrown) {
@@ -189,6 +194,16 @@ export class Tokens {
       if (this.#latest === undefined) throw error;
       return this.#latest;
     }
+  }
+
+  #noteChanges({ secrets, revocations: { count } }: TokenRules): void {
+    const { changed } = this.#listener;
+    const before = this.#latest?.secrets ?? secrets;
+    if (before.length !== secrets.length || secrets.some((one, at) => before[at]?.equals(one) !== true))
+      changed("secrets_changed", { secrets: secrets.length });
+    const added = count - (this.#revoked ?? count);
+    if (added > 0) changed("revocations_changed", { added });
+    this.#revoked = count;
   }
 
   /** Once, however often a file is rewritten, until it was well for a while. */

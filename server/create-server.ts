@@ -1,5 +1,6 @@
 /** Creates a server from a server context: its request handling, with or without a socket. */
 import pino, { type Logger } from "pino";
+import { type Audit, THIS_PROCESS } from "../app/audit-log.ts";
 import type { LimitsByCaller } from "../app/quota.ts";
 import { defined } from "../engine/defined.ts";
 import type { ShareLimits } from "../engine/fair-share.ts";
@@ -90,7 +91,7 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   );
   const log = options.log ?? pino({ enabled: false });
   const now = options.now ?? Date.now;
-  const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log));
+  const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log, serverContext.audit));
   let stopping = false;
   const app = makeApp({
     serverContext,
@@ -159,9 +160,10 @@ function readerOf(secret: NonNullable<ServerOptions["secret"]>): RulesReader {
   return async () => rules;
 }
 
-function listenerOf(metrics: Metrics, log: Logger): TokenListener {
+function listenerOf(metrics: Metrics, log: Logger, audit: Audit | undefined): TokenListener {
   return {
     used: metrics.tokenUsed,
+    changed: (action, object) => void audit?.({ action, outcome: "done", actor: THIS_PROCESS, object }),
     failedToRead: ({ code, message }) =>
       log.error(
         { code, problem: message },

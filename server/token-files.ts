@@ -91,6 +91,10 @@ class Revocations {
     return problems;
   }
 
+  get count(): number {
+    return new Set([...this.#lines.keys(), ...this.#begun.keys()]).size;
+  }
+
   /** A token without a time of issue (`issued` undefined) counts as older than every revocation. */
   cover({ subject, issued }: { readonly subject: string; readonly issued: number | undefined }): boolean {
     const ends = [this.#until.get(subject), this.#until.get(undefined)];

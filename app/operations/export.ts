@@ -7,6 +7,7 @@ import { operation, READS } from "./operation.ts";
 export const exportMemory = operation("exportPage", {
   summary: "Export facts and records of runs, as an import takes them.",
   effects: READS,
+  audit: "memory_exported",
   reply: z.object({
     lines: z
       .array(z.string())

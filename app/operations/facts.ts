@@ -32,6 +32,7 @@ export const factSchema = z.object({
 export const listFacts = operation("listFacts", {
   summary: "List facts: pinned ones first, then the newest.",
   effects: READS,
+  audit: "memory_read",
   reply: z.object({
     facts: z.array(factSchema).describe("Pinned ones first, then the newest first."),
     unreadable: z

@@ -56,6 +56,7 @@ export const forget = operation("forget", {
     "Delete from memory for good, only what the user asked to have forgotten. Use dry_run first when a scope may match more than one" +
     " thing. deleted 0: nothing matched; near lists similar keys.",
   effects: DELETES,
+  audit: "memory_forgotten",
   input: forgetRequestSchema,
   reply: forgetReplySchema,
   rest: {

@@ -5,6 +5,7 @@
 import type * as z from "zod";
 import type { HelmdeckError } from "../../engine/errors.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
+import type { AuditAction } from "../audit-log.ts";
 import type { Memory, UseCase } from "../memory.ts";
 import type { FromWire } from "../wire/codec.ts";
 
@@ -68,6 +69,8 @@ export interface Operation {
   readonly effects: Effects;
   readonly rest?: Rest;
   readonly tool?: AsTool;
+  /** Its action in the audit log: of a change always, of a read only if an operator reads another's memory. */
+  readonly audit?: AuditAction;
   /** The error when the use case answers undefined. */
   readonly missing?: (subject: Subject) => HelmdeckError;
   /** Shapes the answer where it differs from the reply in more than names and times. */

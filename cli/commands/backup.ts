@@ -24,13 +24,9 @@ export function declareBackup(program: Command, runs: Runs): void {
         readonly overwrite?: boolean;
         readonly dryRun?: boolean;
       }>();
-      return runs(command, async (context) =>
-        backupCommand(context, {
-          file,
-          replaces: overwrite === true,
-          dryRun: dryRun === true,
-        }),
-      );
+      const request = { file, replaces: overwrite === true, dryRun: dryRun === true };
+      const action = request.dryRun ? undefined : "memory_backed_up";
+      return runs(command, async (context) => backupCommand(context, request), action);
     });
   withExamples(backup, ["helmdeck-memory backup memory-2026-11-22.backup"]);
 }
@@ -46,7 +42,9 @@ export function declareRestore(program: Command, runs: Runs): void {
     .option("--dry-run", "Only show what it would do.")
     .action((file: string, _options: unknown, command: Command) => {
       const { dryRun } = command.opts<{ readonly dryRun?: boolean }>();
-      return runs(command, async (context) => restoreCommand(context, { file, dryRun: dryRun === true }));
+      const request = { file, dryRun: dryRun === true };
+      const action = request.dryRun ? undefined : "memory_restored";
+      return runs(command, async (context) => restoreCommand(context, request), action);
     });
   withExamples(restore, [
     "helmdeck-memory restore memory-2026-11-22.backup --dry-run",
@@ -65,6 +63,7 @@ async function backupCommand(context: CommandContext, request: BackupRequest): P
   const { backUp, planBackUp } = await import("../../app/keys/back-up.ts");
   const { fileOptions } = await import("../memory-options.ts");
   const file = resolve(request.file);
+  context.found?.({ file });
   const asked = { ...(await fileOptions(context)), file, replaces: request.replaces };
   if (request.dryRun) {
     const plan = await planBackUp(asked);
@@ -74,6 +73,7 @@ async function backupCommand(context: CommandContext, request: BackupRequest): P
     return EXIT_DONE;
   }
   const done = await withProgress(context, (onBytes) => backUp({ ...asked, onBytes }));
+  context.found?.({ entries: done.entries, key: done.keyId });
   await answer(context, snakeCased({ ...done }), [
     `Backed up ${counted(done.entries, "entry", "entries")} to ${harmlessLine(file)} (${done.bytes} bytes), read back and checked.`,
   ]);
@@ -99,6 +99,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
   const { planRestore, restore } = await import("../../app/keys/restore.ts");
   const { fileOptions } = await import("../memory-options.ts");
   const file = resolve(request.file);
+  context.found?.({ file });
   const asked = { ...(await fileOptions(context)), file };
   if (request.dryRun) {
     const plan = await planRestore(asked);
@@ -109,6 +110,7 @@ async function restoreCommand(context: CommandContext, request: RestoreRequest):
     return EXIT_DONE;
   }
   const done = await withProgress(context, (onBytes) => restore({ ...asked, onBytes }));
+  context.found?.({ entries: done.entries, key: done.keyId, to: done.databasePath });
   const kept =
     done.keptAs === undefined ? [] : [`The former database is kept as ${harmlessLine(done.keptAs)}.`];
   await answer(context, snakeCased({ ...done }), [

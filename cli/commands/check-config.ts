@@ -4,8 +4,11 @@
  * Threat: whoever sees the output, or a log of it, learns a secret. Defence: of a secret in a variable only the variable's name is
  * shown, and of a database's address only host and database.
  */
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Command } from "commander";
+import { openAuditFile } from "../../app/audit-log.ts";
 import { reachPostgres } from "../../app/database-server/postgres-server.ts";
 import { embeddingSettingsOfEnv } from "../../app/embedding/embedding-environment.ts";
 import { hasKey } from "../../app/memory-to-serve.ts";
@@ -83,6 +86,11 @@ async function problemsOf({ settings, context }: ServeSettings): Promise<readonl
       return path && readSecretFile(path);
     },
     "key-file": () => requireKey(context, settings.get("require-memory")?.value === true),
+    "audit-file": async () => {
+      const path = text("audit-file");
+      if (path !== undefined)
+        await (existsSync(path) ? openAuditFile(context.shell, () => {}) : requireFolder(dirname(path)));
+    },
     "packs-from": () => requireFolder(text("packs-from")),
     pipelines: () => requireFolder(text("pipelines")),
     embeddings: async () => {

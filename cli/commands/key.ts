@@ -21,7 +21,7 @@ export function declareKey(program: Command, runs: Runs): void {
     .argument("[copy]", "The file with your copy; - reads it from standard input.")
     .action((copy: string | undefined, _options: unknown, command: Command) =>
       copy
-        ? runs(command, async (context) => keySavedCommand(context, copy))
+        ? runs(command, async (context) => keySavedCommand(context, copy), "key_copy_confirmed")
         : command.error("Name your copy of the key: key saved FILE, or key saved - for standard input."),
     );
   withExamples(saved, [
@@ -39,6 +39,7 @@ async function keySavedCommand(context: CommandContext, copy: string): Promise<n
     await line.memoryOptions(context),
     isText ? { text } : { path: resolve(copy) },
   );
+  context.found?.({ key: keyId });
   if (options.json) await output.json({ key_id: keyId, saved: true });
   else await output.line(`Noted: you keep a copy of the key ${keyId}.`);
   return EXIT_DONE;

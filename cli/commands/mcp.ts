@@ -1,5 +1,6 @@
 /** `mcp`: one caller over standard streams, for a client that starts the command itself. */
 
+import { openAuditFile, thisUser } from "../../app/audit-log.ts";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
@@ -31,9 +32,11 @@ export async function mcpCommand(given: CommandContext, request: McpRequest): Pr
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const name of SIGNALS) process.on(name, onSignal);
+  const audit = await openAuditFile(shell, (_event, problem) => say(problem));
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
     ...request.folders,
+    ...(audit && { audit, operator: thisUser() }),
     onChange: (lost) =>
       say(lost === undefined ? "memory is back." : `memory is lost. ${lost.code}: ${lost.message}`),
     onTrouble: ({ what, error, pack = "a pipeline" }) =>

@@ -39,6 +39,7 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
   const target = await addressOf(context, options, { typed: request.to, option: "--to" });
   if (source.name === target.name) throw invalidField("--to", "is where the memory already is");
   const { engineRoles } = request;
+  context.found?.({ from: source.name, to: target.name, roles: engineRoles });
   const open = (address: PlaceAddress) =>
     storePlace({ address, key, driver: options.driver, ...(address === target && { engineRoles }) });
   const asked = { from: open(source), to: open(target), key, now: context.shell.now };
@@ -51,6 +52,7 @@ export async function moveCommand(context: CommandContext, request: MoveRequest)
 export async function reopenCommand(context: CommandContext, from: string | undefined): Promise<number> {
   const options = await memoryOptions(context);
   const address = await addressOf(context, options, { typed: from, option: "--from" });
+  context.found?.({ to: address.name });
   const place = storePlace({ address, key: await keyOfMove(options), driver: options.driver });
   const { name, was } = await reopenMemory(place);
   const left = `as it was when its memory moved to ${harmlessLine(was)}. Later changes there are missing here`;
@@ -63,7 +65,9 @@ export async function prepareCommand(
   { to, engineRoles }: Pick<MoveRequest, "engineRoles"> & { readonly to: string },
 ): Promise<number> {
   const { env, homeDir } = context.shell;
-  await prepareStore(await placeAddress(to, "--to", { env, homeDir, from: "argument" }), engineRoles);
+  const address = await placeAddress(to, "--to", { env, homeDir, from: "argument" });
+  context.found?.({ to: address.name, roles: engineRoles }); // without a password, which is refused
+  await prepareStore(address, engineRoles);
   const roles =
     engineRoles.length === 0 ? "" : ` ${engineRoles.map(harmlessLine).join(" and ")} can use them.`;
   const said = `The tables in ${harmlessLine(to)} are up to date.${roles}`;

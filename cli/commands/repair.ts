@@ -35,7 +35,7 @@ export function declareRepair(program: Command, runs: Runs): void {
       nonEmpty,
     )
     .action((options: { readonly to?: string }, command: Command) =>
-      runs(command, async (context) => repairCommand(context, options.to)),
+      runs(command, async (context) => repairCommand(context, options.to), "memory_repaired"),
     );
   withExamples(repair, ["helmdeck-memory repair", "helmdeck-memory repair --to /mnt/other/memory.sqlite"]);
 }
@@ -73,6 +73,7 @@ async function repairCommand(context: CommandContext, wanted: string | undefined
   const { fileOptions } = await import("../memory-options.ts");
   const place = await fileOptions(context);
   const to = resolve(wanted ?? join(dirname(place.databasePath), "memory-repaired.sqlite"));
+  context.found?.({ from: place.databasePath, to });
   const { result, rows } = await looked(context, (hooks) => repairMemory({ ...place, to }, hooks));
   if (options.json) await output.json({ ...result, to, rows });
   else {

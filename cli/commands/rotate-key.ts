@@ -30,13 +30,9 @@ export function declareRotateKey(program: Command, runs: Runs): void {
       if (finish && (newKeyFile !== undefined || dryRun)) {
         return command.error("--finish takes neither --new-key-file nor --dry-run.");
       }
-      return runs(command, async (context) =>
-        rotateKeyCommand(context, {
-          newKeyFile,
-          finish: finish === true,
-          dryRun: dryRun === true,
-        }),
-      );
+      const request = { newKeyFile, finish: finish === true, dryRun: dryRun === true };
+      const action = request.dryRun ? undefined : "key_changed";
+      return runs(command, async (context) => rotateKeyCommand(context, request), action);
     });
   withExamples(rotate, [
     "helmdeck-memory rotate-key --dry-run",
@@ -76,6 +72,7 @@ async function rotateKeyCommand(context: CommandContext, request: RotateKeyReque
       onProgress: ({ done, total }) => progress.update(done, total),
     });
     progress.stop();
+    context.found?.({ key: rotation.to, former_key: rotation.from });
     return await tell(context, rotation, options.server !== undefined);
   } finally {
     progress.stop();

@@ -5,6 +5,7 @@ import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import pino, { type Logger } from "pino";
+import { type Audit, type AuditEvent, openAuditFile, THIS_PROCESS } from "../../app/audit-log.ts";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { MemoryState } from "../../app/memory-state.ts";
@@ -14,9 +15,11 @@ import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { openServerContext, type ServerContext } from "../../packs/server-context.ts";
 import { createServer, type HelmdeckServer, type LiveSettings } from "../../server/create-server.ts";
 import { mcpMount } from "../../server/mcp/mcp-over-http.ts";
+import { hashedName } from "../../server/observing.ts";
 import { loadTokenRules, type RulesReader, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
@@ -48,11 +51,12 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   const signals = new Signals();
   const lines = new LogLines(context.shell.stderr);
   const log = logger(lines, request.logLevel);
-  const rules = await loadTokenRules(context.shell.env);
+  const rules = rulesReader(context, await loadTokenRules(context.shell.env));
+  const audit = await openAuditLog(context, log, rules);
   let { callerLimits } = request;
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
-    withoutKey: "ephemeral",
+    ...{ withoutKey: "ephemeral", audit },
     indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 },
     limits: () => callerLimits,
     ...request.folders,
@@ -62,27 +66,37 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const security = { log, ...(rules && { secret: rulesReader(context, rules) }) };
+    const security = { log, ...defined({ secret: rules?.read }) };
     const server = serverOf(serverContext, request, security, () => workspacesOf(context));
     const listening = await server.listen(request);
     const take = (live: ServeRequest) => {
       callerLimits = live.callerLimits;
       server.change(live);
     };
-    const settings = settingsReader({ asked, command, take, log }, read);
+    const settings = settingsReader({ asked, command, take, log, audit }, read);
     signals.onReload(settings.readAgain);
-    await sayWhatIsServed(context, serverContext, {
+    const served = {
       url: listening.url,
       pagesUrl: request.hasPages ? `${request.publicOrigin ?? hereOf(listening.url)}/` : undefined,
-      authentication: rules?.source,
-    });
+      authentication: rules?.current().source,
+    };
+    lines.begin(() => logStart(log, serverContext, served));
+    await sayWhatIsServed(context, serverContext, served);
+    await audit({ action: "engine_started", outcome: "done", actor: THIS_PROCESS, object: {} });
     void embedStoredEntries(serverContext.memory);
     const signal = await signals.stopped;
     await drain(server, log, requestOf(settings.current()).drainSeconds);
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
+    await audit({
+      action: "engine_stopped",
+      outcome: "done",
+      actor: { ...THIS_PROCESS, signal },
+      object: {},
+    });
   } finally {
     await serverContext.close();
+    lines.begin();
   }
   log.info("stopped");
   lines.flush();
@@ -95,8 +109,37 @@ function hereOf(url: string): string {
 }
 
 /** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
-function rulesReader({ shell }: CommandContext, first: TokenRules): RulesReader {
-  return async (former = first) => (await loadTokenRules(shell.env, former)) ?? first;
+function rulesReader({ shell }: CommandContext, first: TokenRules | undefined) {
+  if (first === undefined) return undefined;
+  let current = first;
+  const read: RulesReader = async (former = first) => {
+    current = (await loadTokenRules(shell.env, former)) ?? first;
+    return current;
+  };
+  return { read, current: () => current };
+}
+
+/** In the log, where callers have hashes for names, and in the file that the operator names. Throws if that cannot be written. */
+async function openAuditLog(
+  { shell }: CommandContext,
+  log: Logger,
+  rules: ReturnType<typeof rulesReader>,
+): Promise<Audit> {
+  // Without secrets, each caller is "unknown".
+  const nameOf = (subject: string) =>
+    rules === undefined ? subject : hashedName(rules.current().secrets[0], subject);
+  const named = ({ action, outcome, code, actor, object }: AuditEvent) => ({
+    ...{ action, outcome, ...defined({ code }) },
+    actor: actor.kind === "caller" ? { ...actor, name: nameOf(actor.name) } : actor,
+    object: object.subject === undefined ? object : { ...object, subject: nameOf(object.subject) },
+  });
+  const toFile = await openAuditFile(shell, (event, problem) =>
+    log.error({ problem, ...named(event) }, "a line of the audit log is not in its file"),
+  );
+  return async (event) => {
+    await toFile?.(event);
+    log[event.outcome === "done" ? "info" : "warn"](named(event), "audit");
+  };
 }
 
 /** Throws `invalid_input` for the first problem. */
@@ -142,16 +185,19 @@ interface Running {
   readonly command: Command;
   readonly take: (live: ServeRequest) => void;
   readonly log: Logger;
+  readonly audit: Audit;
 }
 
 /** Takes what can be changed while the server runs, and says what cannot. If anything is wrong, nothing changes. */
-function settingsReader({ asked, command, take, log }: Running, first: ServeSettings) {
+function settingsReader({ asked, command, take, log, audit }: Running, first: ServeSettings) {
   let current = first;
   const readAgain = async (): Promise<void> => {
     const read = await readServeSettings(asked, command);
+    const act = { action: "settings_changed", actor: { ...THIS_PROCESS, signal: "SIGHUP" } } as const;
     for (const { where, problem } of read.problems)
       log.error({ where, problem }, "settings are not read again: one of them is wrong");
-    if (read.problems.length > 0) return;
+    if (read.problems.length > 0)
+      return audit({ ...act, outcome: "refused", code: "invalid_input", object: {} });
     const isChanged = (before: ServeSettings) => (name: string) =>
       JSON.stringify(before.settings.get(name)?.value) !== JSON.stringify(read.settings.get(name)?.value);
     const { live = [], fixed = [] } = Object.groupBy(Object.entries(SERVE_SETTINGS), ([, { isLive }]) =>
@@ -164,6 +210,8 @@ function settingsReader({ asked, command, take, log }: Running, first: ServeSett
     take(request);
     log.warn({ changed, needRestart }, "settings were read again");
     current = read;
+    if (changed.length > 0)
+      await audit({ ...act, outcome: "done", object: { settings: changed, need_restart: needRestart } });
   };
   return { readAgain, current: () => current };
 }
@@ -227,7 +275,8 @@ function hasTerminal(): boolean {
 }
 
 function logger(lines: LogLines, level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  const formatters = { level: (name: string) => ({ level: name }) };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
 }
 
 async function workspacesOf(context: CommandContext): Promise<readonly string[]> {
@@ -273,24 +322,28 @@ interface Served {
   readonly authentication: string | undefined;
 }
 
+/** To a person at a terminal in words, else as JSON, because the line may go where the log goes. */
 async function sayWhatIsServed(
-  { output, options }: CommandContext,
+  { shell, output, options }: CommandContext,
   { memoryState }: ServerContext,
   served: Served,
 ): Promise<void> {
-  if (options.json) await output.json(servedReply(memoryState, served));
+  if (options.json || shell.stdout.isTTY !== true) await output.json(servedReply(memoryState, served));
   else for (const line of servedLines(memoryState, served)) await output.line(line);
-  if (memoryState.state === "ephemeral") await output.note(`warning: ${memoryState.warning}`);
-  if (memoryState.state === "unavailable") {
-    const { code, message } = memoryState.error;
-    await output.note(`${output.styledNote("red", `${code}:`)} ${harmlessLine(message)} ${remedyFor(code)}`);
-  }
+}
+
+function logStart(log: Logger, { memoryState }: ServerContext, served: Served): void {
+  log.info(servedReply(memoryState, served), "started");
+  if (memoryState.state === "ephemeral") log.warn({ problem: memoryState.warning }, "memory is not kept");
+  if (memoryState.state !== "unavailable") return;
+  const { code, message } = memoryState.error;
+  log.error({ code, problem: message, remedy: remedyFor(code) }, "memory does not open");
 }
 
 function servedReply(memoryState: MemoryState, { url, pagesUrl, authentication }: Served) {
   const kept = memoryState.state === "ready" ? memoryState : undefined;
   return {
-    url,
+    ...{ version: manifest.version, node: process.versions.node, url },
     pages: pagesUrl ?? null,
     memory: memoryState.state,
     database: kept?.databasePath ?? null,
@@ -326,14 +379,25 @@ function memoryWords(memoryState: MemoryState): string {
 class LogLines {
   readonly #stream: Writable;
   #waiting = "";
+  #hasBegun = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
   }
 
   write(line: string): void {
-    if (this.#waiting === "") setImmediate(() => this.flush());
+    if (this.#waiting === "" && this.#hasBegun) setImmediate(() => this.flush());
     this.#waiting += line;
+  }
+
+  /** Puts the lines of `first` before those that were written so far, which wait until now. */
+  begin(first: () => void = () => {}): void {
+    const early = this.#waiting;
+    this.#waiting = "";
+    first();
+    this.#waiting += early;
+    this.flush();
+    this.#hasBegun = true;
   }
 
   /** Also writes the lines buffered in this turn. */

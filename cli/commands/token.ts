@@ -49,10 +49,15 @@ export function declareToken(program: Command, runs: Runs): void {
     .action((_options: unknown, command: Command) => {
       refusePlace(command);
       const request = requestOf(command);
-      return runs(command, (context) => {
-        if (request.kind === "show") return showToken(context);
-        return request.kind === "revoke" ? revoke(context, request) : makeToken(context, request);
-      });
+      const action = { show: undefined, revoke: "tokens_revoked", make: "token_made" } as const;
+      return runs(
+        command,
+        (context) => {
+          if (request.kind === "show") return showToken(context);
+          return request.kind === "revoke" ? revoke(context, request) : makeToken(context, request);
+        },
+        action[request.kind],
+      );
     });
   withExamples(token, [
     "export HELMDECK_JWT_SECRET_FILE=~/.helmdeck-jwt",
@@ -113,6 +118,7 @@ async function makeToken(context: CommandContext, request: MakeRequest): Promise
   const { secrets, revocations } = await requireRules(context);
   const now = shell.now();
   const { token, subject, scopes, expiresAt } = await mintToken(secrets[0], request, now);
+  context.found?.({ subject, scopes, issued_at: rfc3339(now), expires_at: rfc3339(expiresAt) });
   if (revocations.cover({ subject, issued: now })) throw stillRevoked();
   const { file } = request;
   if (file !== undefined) {
@@ -129,9 +135,13 @@ async function makeToken(context: CommandContext, request: MakeRequest): Promise
   return EXIT_DONE;
 }
 
-async function revoke({ shell, output, options }: CommandContext, request: RevokeRequest): Promise<number> {
+async function revoke(
+  { shell, output, options, found }: CommandContext,
+  request: RevokeRequest,
+): Promise<number> {
   const { revokeTokens } = await import("../../server/token-files.ts");
   const { subject, until = shell.now() } = request;
+  found?.({ ...defined({ subject }), until: rfc3339(until) });
   const path = await revokeTokens(shell.env, until, subject);
   const time = rfc3339(until);
   if (options.json) {

@@ -29,13 +29,18 @@ export function declareMove(program: Command, runs: Runs): void {
       const problem = problemOf(options);
       if (problem !== undefined) return command.error(problem);
       const { to, from, engineRole = [], dryRun = false, reopen = false, prepare = false } = options;
-      return runs(command, async (context) => {
-        const { moveCommand, prepareCommand, reopenCommand } = await import("../commands/move.ts");
-        if (prepare && to !== undefined) return prepareCommand(context, { to, engineRoles: engineRole });
-        return reopen
-          ? reopenCommand(context, from)
-          : moveCommand(context, { to, from, engineRoles: engineRole, dryRun });
-      });
+      const action = prepare ? "store_prepared" : reopen ? "memory_reopened" : "memory_moved";
+      return runs(
+        command,
+        async (context) => {
+          const { moveCommand, prepareCommand, reopenCommand } = await import("../commands/move.ts");
+          if (prepare && to !== undefined) return prepareCommand(context, { to, engineRoles: engineRole });
+          return reopen
+            ? reopenCommand(context, from)
+            : moveCommand(context, { to, from, engineRoles: engineRole, dryRun });
+        },
+        dryRun ? undefined : action,
+      );
     });
   withExamples(move, [
     "helmdeck-memory move --to postgres://helmdeck@db.example/memory --dry-run",

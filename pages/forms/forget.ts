@@ -81,7 +81,7 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
     );
   }
   const notes = await context.viewer.notesHolding?.(scope);
-  const forgotten = await memory.forget(subject, { scope, upTo });
+  const forgotten = await memory.forget(subject, { scope, upTo }, requireForms(context).writer);
   const newer = newerText(forgotten);
   if (newer !== undefined) return withNewer(context, forgotten, newer);
   return {

@@ -1,8 +1,10 @@
 /** A route for each operation of memory that REST offers. Other routes about memory: host-routes.ts. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
-import type { Asker, Memory } from "../../app/memory.ts";
+import { failed } from "../../app/audit-log.ts";
+import type { Asker } from "../../app/memory.ts";
 import { OPERATIONS, perform } from "../../app/operations/index.ts";
 import type { Operation, Rest } from "../../app/operations/operation.ts";
+import { isSubject } from "../../app/subject.ts";
 import type { WriterClaim } from "../../app/wire/schemas.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
@@ -20,14 +22,18 @@ const KEY_PARAMS = z.object({
   }),
 });
 
-export function addOperationRoutes(
-  app: OpenAPIHono<ServerEnv>,
-  { memory }: Pick<ServerContext, "memory">,
-): void {
-  for (const one of OPERATIONS) if (one.rest !== undefined) addRoute(app, memory, one, one.rest);
+type Served = Pick<ServerContext, "memory" | "audit">;
+
+export function addOperationRoutes(app: OpenAPIHono<ServerEnv>, served: Served): void {
+  for (const one of OPERATIONS) if (one.rest !== undefined) addRoute(app, served, one, one.rest);
 }
 
-function addRoute(app: OpenAPIHono<ServerEnv>, memory: Memory, operation: Operation, rest: Rest): void {
+function addRoute(
+  app: OpenAPIHono<ServerEnv>,
+  { memory, audit }: Served,
+  operation: Operation,
+  rest: Rest,
+): void {
   app.openapi(routeOf(operation, rest), async (c) => {
     const caller = c.get("caller");
     const {
@@ -37,8 +43,16 @@ function addRoute(app: OpenAPIHono<ServerEnv>, memory: Memory, operation: Operat
       ...input
     }: Request = validOf(c.req, operation, rest);
     const isUnnamed = owner === undefined || (owner === named && owner.trim() === ""); // by helmdeck's clients
-    const subject = subjectOf(caller, rest, isUnnamed ? caller.subject : owner);
-    if (subject !== caller.subject && operation.effects.destructive) requireShown(input);
+    let subject: string | undefined;
+    try {
+      subject = subjectOf(caller, rest, isUnnamed ? caller.subject : owner);
+      if (subject !== caller.subject && operation.effects.destructive) requireShown(input);
+    } catch (error) {
+      const actor = { kind: "caller", name: caller.subject, surface: "rest" } as const;
+      const object = isSubject(owner) ? { subject: owner } : {};
+      if (operation.audit) await audit?.({ action: operation.audit, ...failed(error), actor, object });
+      throw error;
+    }
     return c.json(await perform(operation, memory, subject, input, writerOf(caller, writer)), 200);
   });
 }
@@ -126,9 +140,10 @@ function requireShown({ dry_run, up_to }: Pick<Request, "dry_run" | "up_to">): v
  */
 export function writerOf(caller: Caller, claim: WriterClaim | undefined): Asker {
   const { subject } = caller;
-  const own = { surface: "rest", agent: subject };
+  const own = { surface: "rest", agent: subject, caller: subject };
   if (claim === undefined || !hasScope(caller, RECORD_SCOPE)) return own;
   const { agent = subject, session_kind: sessionKind, person: isPerson } = claim;
   const named = agent === subject ? subject : `${subject}/${agent}`;
-  return { surface: isPerson ? "rest-person" : "rest", agent: named, ...defined({ sessionKind, isPerson }) };
+  const surface = isPerson ? "rest-person" : "rest";
+  return { ...own, surface, agent: named, ...defined({ sessionKind, isPerson }) };
 }

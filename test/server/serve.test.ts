@@ -1,4 +1,5 @@
 /** `helmdeck-memory serve` as an operator runs it: a real process, real sockets, real signals. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, get, request } from "node:http";
@@ -7,6 +8,8 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { BUNDLED_COMMAND } from "../cli/command.ts";
 import { InProcessHome } from "../cli/in-process.ts";
 import { newClient } from "./fixtures/mcp-client.ts";
 
@@ -73,13 +76,28 @@ async function atHost(url: string, host: string): Promise<{ readonly status: num
 }
 
 describe("serve", () => {
-  it("prints one line with its address, its memory and its callers", async () => {
-    const [line] = await once(createInterface(start([]).stdout), "line");
-    expect(line).toMatch(
-      /^helmdeck-memory serves http:\/\/127\.0\.0\.1:\d+ · memory on, database \S+memory\.sqlite, key from /,
+  it("begins its log, wherever both streams go, with version, address, memory and callers as JSON", async () => {
+    const child = start([]);
+    const [lines, log] = [child.stdout, child.stderr].map((stream) => text(stream));
+    await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    const [said, first] = [(await lines) ?? "", (await log) ?? ""].map(
+      (all) =>
+        all
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))[0],
     );
-    expect(line).toContain('no authentication, every caller is "unknown"');
-    expect(line).not.toContain(KEY);
+    expect(said).toMatchObject({
+      ...{
+        version: manifest.version,
+        node: process.versions.node,
+        url: expect.stringMatching(/^http:.*:\d+$/),
+      },
+      ...{ memory: "ready", database: home.databasePath, authentication: null },
+    });
+    expect(first).toEqual({ ...said, level: "info", time: expect.any(String), msg: "started" });
+    expect(await log).not.toContain(KEY);
   });
 
   it.runIf(existsSync("/proc/self/cmdline"))(
@@ -123,7 +141,14 @@ describe("serve", () => {
     expect(summary).toMatchObject({ memory: "ephemeral", database: null });
     expect((await store(summary.url, { key: "k", value: "v" })).status).toBe(200);
     child.kill("SIGTERM");
-    expect(await log).toContain("warning: There is no key, so memory exists only while this process runs");
+    const lines = (await log)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toContainEqual({
+      ...{ level: "warn", time: expect.any(String), msg: "memory is not kept" },
+      problem: expect.stringMatching(/^There is no key, so memory exists only while this process runs/),
+    });
   });
 
   // verifies P-quiet-words
@@ -156,21 +181,34 @@ describe("serve", () => {
 });
 
 describe("the pages of serve", () => {
-  it("are at the address in the second line, and show whose memory it is", async () => {
-    // An iterator keeps lines that arrive at the same time.
-    const lines = createInterface(start([]).stdout)[Symbol.asyncIterator]();
-    const { value: served } = await lines.next();
-    const { value: pages = "" } = await lines.next();
-    const [, url = ""] =
-      /^Open the Agent memory pages in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
-    expect(served).toContain(`serves ${url.slice(0, -1)} `);
-    const page = await fetch(url);
-    expect([page.status, page.headers.get("content-type")]).toEqual([
-      200,
-      expect.stringMatching(/^text\/html/),
-    ]);
-    expect(await page.text()).toContain("unknown");
-  });
+  it.runIf(existsSync("/usr/bin/script"))(
+    "are at a terminal's second line, and show whose memory it is",
+    async () => {
+      // An iterator keeps lines that arrive at the same time.
+      const command = `'${process.execPath}' '${BUNDLED_COMMAND}' serve --port 0 2>/dev/null`;
+      const terminal = spawn("script", ["-qec", command, "/dev/null"], {
+        env: { PATH: process.env.PATH, HOME: home.folder, HELMDECK_MEMORY_KEY: KEY },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      const lines = createInterface(terminal.stdout)[Symbol.asyncIterator]();
+      const { value: served } = await lines.next();
+      const { value: pages = "" } = await lines.next();
+      onTestFinished(() => void terminal.kill());
+      const [, url = ""] =
+        /^Open the Agent memory pages in a browser: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(pages) ?? [];
+      expect(served).toMatch(
+        /^helmdeck-memory serves \S+ · memory on, database \S+memory\.sqlite, key from HELM/,
+      );
+      expect(served).toContain(`serves ${url.slice(0, -1)} `);
+      expect(served).toContain('no authentication, every caller is "unknown"');
+      const page = await fetch(url);
+      expect([page.status, page.headers.get("content-type")]).toEqual([
+        200,
+        expect.stringMatching(/^text\/html/),
+      ]);
+      expect(await page.text()).toContain("unknown");
+    },
+  );
 
   it("ask for a token if the server has a secret, under the public name too", async () => {
     const args = ["--public-origin", "https://deck.example"];
@@ -380,7 +418,7 @@ describe("a server that gets SIGHUP", () => {
     served.process.kill("SIGTERM");
     const log = (await served.log).trim().split("\n");
     expect(
-      log.map((line) => JSON.parse(line)).filter(({ level, msg }) => level > 30 && msg !== "request"),
+      log.map((line) => JSON.parse(line)).filter(({ level, msg }) => level !== "info" && msg !== "request"),
     ).toMatchObject([
       {
         msg: "settings were read again",
@@ -388,8 +426,9 @@ describe("a server that gets SIGHUP", () => {
         needRestart: ["index-memory"],
       },
       { where: "rate-limit in the settings file", problem: "It must be a whole number from 0." },
+      { msg: "audit", action: "settings_changed", outcome: "refused" },
     ]);
-    expect(log.filter((line) => /"level":30.*"request"/.test(line))).toHaveLength(1); // before the level was warn
+    expect(log.filter((line) => /"level":"info".*"request"/.test(line))).toHaveLength(1); // before the level was warn
     expect(await served.ended).toEqual([0, null]);
   });
 });
