@@ -12,13 +12,13 @@ export interface Clock {
 
 /** Keeps the process alive until it fires or is cancelled: for deadlines that somebody waits for. */
 export const processTimer: Timer = (callback, delayMs) => {
-  const timeout = setTimeout(callback, delayMs);
+  const timeout = setTimeout(callback, Math.max(delayMs, 0));
   return () => clearTimeout(timeout);
 };
 
 /** Never keeps the process alive: for background work. */
 export const backgroundTimer: Timer = (callback, delayMs) => {
-  const timeout = setTimeout(callback, delayMs);
+  const timeout = setTimeout(callback, Math.max(delayMs, 0));
   timeout.unref();
   return () => clearTimeout(timeout);
 };

@@ -34,6 +34,15 @@ describe("work within a limit", () => {
   });
 });
 
+test("a limit that has passed already ends the work, without a warning of Node's on standard error", async () => {
+  const warned: Error[] = [];
+  const hear = (warning: Error) => warned.push(warning);
+  process.on("warning", hear);
+  expect(await within(-10, never(), () => "late")).toBe("late");
+  process.off("warning", hear);
+  expect(warned).toEqual([]);
+});
+
 describe("limits", () => {
   test("end the work at the deadline, for another signal, or on request, whichever is first", () => {
     for (const first of ["deadline_exceeded", "cancelled", "internal"] as const) {

@@ -2,7 +2,7 @@
  * The how-to pages for MCP clients, from the beginning: the test adds the command to the path and runs each page's commands unchanged, with
  * the current client versions on npm, in a home of its own.
  *
- * Nothing here needs a login: conversations are tested in Claude Code only, with a stand-in for its model. Only the installation uses the network, for npm's registry. The clients can
+ * Nothing here needs a login: conversations are tested in Claude Code and Codex, with a stand-in for their models. Only the installation uses the network, for npm's registry. The clients can
  * only reach this machine.
  */
 import { execFile } from "node:child_process";
@@ -19,7 +19,10 @@ import { ContextServer, NOW, SECRET, tokenFor } from "./fixtures/context-server.
 import { configBlock, runBlock } from "./fixtures/howto.ts";
 import { modelEndpoint } from "./fixtures/model-endpoint.ts";
 
-const CLIENTS = ["@anthropic-ai/claude-code", "@google/gemini-cli"];
+const CLIENTS = [
+  ...["@anthropic-ai/claude-code", "@google/gemini-cli"],
+  ...["@openai/codex", "opencode-ai", "@qwen-code/qwen-code"],
+];
 /** A command that loads a few hundred modules takes seconds. An installation takes a minute. */
 const TIMEOUT_MS = 600_000;
 
@@ -91,11 +94,12 @@ test("the command is installed in this version", async () => {
   expect((await sh("helmdeck-memory --version")).said.trim()).toBe(version);
 });
 
+async function blockOf(page: string, name: string): Promise<string> {
+  return (await bashBlocks(`howto/${page}`)).find((one) => one.name === name)?.script ?? "exit 9";
+}
+
 describe("Claude Code", () => {
-  const block = async (name: string) => {
-    const found = (await bashBlocks("howto/claude-code.md")).find((one) => one.name === name);
-    return found?.script ?? "exit 9";
-  };
+  const block = (name: string) => blockOf("claude-code.md", name);
   const settings = () => readFile(join(home, ".claude", "settings.json"), "utf8");
   const AS_BEFORE = '{\n "cleanupPeriodDays": 7 }';
   const INSTALLED = ".openclaw/helmdeck-memory-clients/claude/package";
@@ -223,27 +227,68 @@ describe("Gemini CLI", () => {
 
   test("adds, reaches and removes the server in a trusted folder", async () => {
     console.info(`Gemini CLI: ${(await sh("gemini --version")).said.trim()}`);
-    expect(await run("gemini-cli.md", "add")).toMatchObject({ code: 0 });
+    expect(await run("coding-agents.md", "add")).toMatchObject({ code: 0 });
     expect((await sh("gemini mcp list")).said).toMatch(/helmdeck: .* - Disabled/);
     const connected = /helmdeck: helmdeck-memory mcp --caller main \(stdio\) - Connected/;
-    expect((await run("gemini-cli.md", "list")).said).toMatch(connected);
+    expect((await run("coding-agents.md", "list")).said).toMatch(connected);
     const trusted = { [project]: "TRUST_FOLDER" };
     await writeFile(join(home, ".gemini", "trustedFolders.json"), JSON.stringify(trusted));
     expect((await sh("gemini mcp list")).said).toMatch(connected);
-    expect(await configBlock("gemini-cli.md", "settings.json")).toMatchObject(await settings());
-    expect(await run("gemini-cli.md", "remove")).toMatchObject({ code: 0 });
+    expect(await configBlock("coding-agents.md", "settings.json")).toMatchObject(await settings());
+    expect(await run("coding-agents.md", "remove")).toMatchObject({ code: 0 });
     expect((await settings()).mcpServers).toEqual({});
   });
 
   test("reaches the server in its settings", async () => {
-    const config = await configBlock("gemini-cli.md", "settings.json");
+    const config = await configBlock("coding-agents.md", "settings.json");
     await writeFile(join(home, ".gemini", "settings.json"), JSON.stringify(config));
-    expect((await run("gemini-cli.md", "list")).said).toMatch(/helmdeck: .* - Connected/);
+    expect((await run("coding-agents.md", "list")).said).toMatch(/helmdeck: .* - Connected/);
   });
 });
 
+describe("Codex", () => {
+  test("stores unasked, refuses to forget unasked unless its settings allow that, and removes the server", async () => {
+    console.info(`Codex: ${(await sh("codex --version")).said.trim()}`);
+    expect(await sh(await blockOf("coding-agents.md", "codex"))).toMatchObject({ code: 0 });
+    const uses = [
+      ["memory_store", { key: "codex/editor", value: "Helix" }],
+      ["memory_forget", { scope: "codex/editor" }],
+    ] as const;
+    const exec = async (...settings: readonly string[]) => {
+      const { url } = await modelEndpoint(...uses);
+      const provider = `{name="m", base_url="${url}/v1", wire_api="responses"}`;
+      const all = [`model_providers.m=${provider}`, 'model_provider="m"', 'model="m"', ...settings];
+      const given = all.map((setting) => `-c '${setting}'`).join(" ");
+      return (await sh(`codex exec --skip-git-repo-check ${given} go < /dev/null`)).said;
+    };
+    const approved = 'mcp_servers.helmdeck.tools.helmdeck__memory_forget.approval_mode="approve"';
+    expect(await exec()).toMatch(
+      /memory_store \(completed\).*memory_forget \(failed\)\n.*requires approval/s,
+    );
+    expect((await sh("helmdeck-memory get codex/editor")).said).toContain("Helix");
+    expect(await exec(approved)).toMatch(/memory_forget \(completed\)/);
+    expect(await exec('mcp_servers.helmdeck.default_tools_approval_mode="prompt"')).toMatch(
+      /memory_store \(failed\)/,
+    );
+    expect(await sh("codex mcp remove helmdeck")).toMatchObject({ code: 0 });
+    expect(await sh(await blockOf("coding-agents.md", "served"))).toMatchObject({ code: 0 });
+    expect((await sh("codex mcp list")).said).toMatch(
+      /helmdeck .*:3848.* HELMDECK_TOKEN +enabled +Bearer token/,
+    );
+  });
+});
+
+test.each([
+  ["opencode", /✓ helmdeck .*connected/],
+  ["qwen", /✓.* helmdeck: .* - Connected/],
+])("%s adds and reaches the server", async (program, reached) => {
+  console.info(`${program}: ${(await sh(`${program} --version`)).said.trim()}`);
+  expect(await sh(await blockOf("coding-agents.md", program))).toMatchObject({ code: 0 });
+  expect((await sh(`${program} mcp list`)).said).toMatch(reached);
+});
+
 describe("OpenClaw", () => {
-  test("adds, probes and removes the server", async () => {
+  test("adds, probes and removes the server", { timeout: TIMEOUT_MS }, async () => {
     expect(await run("openclaw-mcp.md", "add")).toMatchObject({ code: 0 });
     const written = JSON.parse(await readFile(join(home, ".openclaw", "openclaw.json"), "utf8"));
     const shipped = await configBlock("openclaw-mcp.md", "openclaw.json");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/build/build.ts";
 
-const PAGES = ["claude-code.md", "gemini-cli.md", "claude-desktop.md", "openclaw-mcp.md"];
+const PAGES = ["claude-code.md", "coding-agents.md", "claude-desktop.md", "openclaw-mcp.md"];
 const LINK = "First [install the command](install-the-command.md).";
 const read = (page: string) => readFile(join(ROOT, "docs", "howto", page), "utf8");
 

@@ -79,7 +79,7 @@ describe.each([
 describe("the shipped configuration for", () => {
   test.each([
     ["Claude Code", "claude-code.md", ".mcp.json"],
-    ["Gemini CLI", "gemini-cli.md", "settings.json"],
+    ["Gemini CLI", "coding-agents.md", "settings.json"],
     ["Claude Desktop", "claude-desktop.md", "claude_desktop_config.json"],
   ])("%s starts a server that lists its tools", async (_, howto, block) => {
     const home = await tempHome();
