@@ -93,15 +93,6 @@ describe("tools", () => {
     expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
   });
 
-  test("can also be called by helmdeck's dotted names, which are not listed", async () => {
-    const memory = await openTestMemory();
-    const client = await connectTo({ memory, packs: [memoryPack("store", memory)] });
-    await call(client, "helmdeck.memory_store", { key: "tea", value: "oolong" });
-    expect((await memory.getFact("ada", { key: "tea" }))?.value).toBe("oolong");
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).not.toContain("helmdeck.memory_store");
-  });
-
   test.each([
     ["a pack would be a pipeline's tool", ["pipeline.house"], /would both be the MCP tool "pipeline__house"/],
   ])("are refused at the start if %s", async (_, names, message) => {
