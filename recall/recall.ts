@@ -10,7 +10,7 @@ import type { Timer } from "../engine/timing.ts";
 import { alikeFacts } from "./alike-facts.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
-import { isDistinctive, type Query, readQuery } from "./analysis/query.ts";
+import { isDistinctive, partsOf as partsOfQuery, type Query, readQuery } from "./analysis/query.ts";
 import type { FactText } from "./claims.ts";
 import { type Excerpt, excerptFor } from "./excerpt.ts";
 import { type Shown, withConflicts } from "./hit-conflicts.ts";
@@ -94,7 +94,10 @@ export function createRecall(options: RecallOptions): Recall {
   return new HybridRecall(options);
 }
 
-type Asked = Required<RecallQuery>;
+interface Asked extends Required<Omit<RecallQuery, "query">> {
+  readonly query: Query;
+  readonly parts: readonly Query[];
+}
 
 interface Meaning {
   readonly meant?: PassageSimilarities;
@@ -118,9 +121,11 @@ class HybridRecall implements Recall {
 
   search(
     namespace: Namespace,
-    { query, limit, explain = false, recall = this.#options.mode ?? "balanced" }: RecallQuery,
+    { query: text, limit, explain = false, recall = this.#options.mode ?? "balanced" }: RecallQuery,
   ): Promise<RecallAnswer> {
-    const asked = { query, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, recall };
+    const query = readQuery(text);
+    const parts = partsOfQuery(query);
+    const asked = { query, parts, limit: countWithin(limit, ANSWER_LIMITS.hits), explain, recall };
     return this.#indexes.use(namespace, async (namespaceIndex) => {
       const view = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough.
@@ -156,8 +161,14 @@ class HybridRecall implements Recall {
   }
 
   async #byMeaningToo(namespace: Namespace, view: IndexView, asked: Asked): Promise<RecallAnswer> {
-    const { meant, why } = await this.#meaningOf(namespace, view, asked.query);
-    return { ...this.#answer(view, asked, meant), ...reason(why) };
+    const { query, parts } = asked;
+    const [{ meant, why } = {}, ...meantByParts] = await Promise.all(
+      [query, ...parts].map(({ text }) => this.#meaningOf(namespace, view, text)),
+    );
+    return {
+      ...this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)]),
+      ...reason(why),
+    };
   }
 
   /** The similarities to a text, and why there are none, or not all. */
@@ -183,19 +194,21 @@ class HybridRecall implements Recall {
   }
 
   #byWords(view: IndexView, asked: Asked, why?: string): RecallAnswer {
-    return { ...this.#answer(view, asked), ...reason(why) };
+    return { ...this.#answer(view, asked, []), ...reason(why) };
   }
 
-  #answer(view: IndexView, asked: Asked, meant?: PassageSimilarities): RecallAnswer {
+  /** @param meant the similarities to the question and to its parts, as far as a model has read them */
+  #answer(
+    view: IndexView,
+    asked: Asked,
+    [meant, ...meantByParts]: readonly (PassageSimilarities | undefined)[],
+  ): RecallAnswer {
     const { index } = view;
-    const { query, limit, explain, recall } = asked;
+    const { query, parts, limit, explain, recall } = asked;
     const { showsAll, possible = WEIGHTS.possible } = this.#options;
-    const now = this.#options.now();
-    const near = [...(meant?.nearness.keys() ?? [])];
-    const read = readQuery(query);
-    const scored = scoreCandidates(read, this.#lexical.candidates(read, index, now, near), meant, index);
     const mode = meant === undefined ? "keyword" : "hybrid";
-    const excerpt = excerptFor(read, index);
+    const scored = this.#scored(query, index, meant);
+    const excerpt = excerptFor(query, index);
     if (showsAll === true) {
       const results = inOrder(scored, limit);
       return {
@@ -203,12 +216,16 @@ class HybridRecall implements Recall {
         mode,
       };
     }
-    const choice = selectHits(scored, index, {
-      ...{ mode: recall, limit, possible },
-      isDistinctive: isDistinctive(read),
+    const wanted = {
+      mode: recall,
+      limit,
+      possible,
+      isDistinctive: isDistinctive(query),
       foldsCopies: meant !== undefined,
-    });
-    const { shown, leftOut, persons } = this.#withToolCalls(choice, view, read, limit);
+    };
+    const scoredByParts = parts.map((part, place) => this.#scored(part, index, meantByParts[place]));
+    const choice = selectHits(scored, index, wanted, scoredByParts);
+    const { shown, leftOut, persons } = this.#withToolCalls(choice, view, query, limit);
     const arePossible = !shown.some(({ isSure }) => isSure);
     const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
     const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
@@ -217,13 +234,19 @@ class HybridRecall implements Recall {
         ? { ...found, ...conflictsOf(one) }
         : { ...found, possible: true, why: whyPossible(one) };
     });
-    const isForeign = results.length === 0 && areForeign(query, index);
+    const isForeign = results.length === 0 && areForeign(query.text, index);
     return {
       results,
       mode,
       ...(isForeign && { otherLanguage: true }),
       ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }),
     };
+  }
+
+  #scored(query: Query, index: LexicalIndex, meant?: PassageSimilarities): readonly ScoredCandidate[] {
+    const near = [...(meant?.nearness.keys() ?? [])];
+    const candidates = this.#lexical.candidates(query, index, this.#options.now(), near);
+    return scoreCandidates(query, candidates, meant, index);
   }
 
   #withToolCalls(choice: Selection, { index, toolCalls }: IndexView, query: Query, limit: number): Selection {

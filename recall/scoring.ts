@@ -83,7 +83,7 @@ export function scoreCandidates(
     const sureFrom = kind.sureFrom[meant === undefined ? "words" : "meaning"];
     // Lines of a conversation leave out what the lines around them say.
     const judged = inThread || judge === undefined ? ofKind : withLacking(ofKind, sureFrom, judge, index);
-    return withVerdict(withLead(judged), kind, meant === undefined ? "words" : "meaning");
+    return withVerdict(withLead(judged), kind, meant === undefined ? "words" : "meaning", question.asksAll);
   });
 }
 
@@ -107,7 +107,7 @@ const NO_WORDS: Features = {
     unknownNames: 0,
     nearness: 0,
   },
-  ...{ fewWords: false, inThread: false, isNamed: false },
+  ...{ fewWords: false, hasAll: false, inThread: false, isNamed: false },
   ...NOT_READ,
 };
 
@@ -251,6 +251,7 @@ function withVerdict(
   weighed: readonly Weighed[],
   kind: KindWeights,
   by: "words" | "meaning",
+  asksAll: boolean,
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
   const isEnough = ({ merit, doubt, features }: Weighed) =>
@@ -258,8 +259,8 @@ function withVerdict(
   const areSure = kind.together && others.some(isEnough);
   const best = Math.max(...others.map(({ merit }) => merit));
   return weighed.map((one) => {
-    const { isNamed } = one.features;
-    const isSure = isNamed || areSure || isEnough(one);
+    const { isNamed, hasAll } = one.features;
+    const isSure = isNamed || (asksAll && hasAll) || areSure || isEnough(one);
     const odds = isNamed ? Number.POSITIVE_INFINITY : oddsOf(one, best, kind.chance[by]);
     const lacks = kind.chance[by].lacking * Number(one.features.lacking);
     const chance = 1 / (1 + Math.exp(-odds - lacks));

@@ -35,12 +35,63 @@ export function selectHits(
   scored: readonly ScoredCandidate[],
   index: LexicalIndex,
   wanted: SelectionOptions,
+  parts: readonly (readonly ScoredCandidate[])[] = [],
 ): Selection {
   const best = bestPerDocument(scored);
+  const whole = hitsAmong(best, index, wanted);
+  const shown =
+    parts.length === 0
+      ? whole
+      : joined(
+          whole,
+          parts.map((part) => hitsAmong(bestPerDocument(part), index, wanted)),
+          wanted,
+        );
+  return { shown, ...notShown(best, shown, index, wanted) };
+}
+
+function hitsAmong(
+  best: readonly ScoredCandidate[],
+  index: LexicalIndex,
+  wanted: SelectionOptions,
+): readonly ScoredCandidate[] {
   const all = best.filter(({ isSure }) => isSure);
   const sure = bestApart(wanted.foldsCopies ? withoutDuplicates(all, index) : all, index, wanted.limit);
-  const shown = [...sure, ...possibleHits(best, sure, index, wanted)];
-  return { shown, ...notShown(best, shown, index, wanted) };
+  return [...sure, ...possibleHits(best, sure, index, wanted)];
+}
+
+/**
+ * The hits of a question and of its parts, by their ranks. Of possible ones, the best of each part that nothing surely answers; without
+ * any of a part, those of the whole question.
+ */
+function joined(
+  whole: readonly ScoredCandidate[],
+  parts: readonly (readonly ScoredCandidate[])[],
+  wanted: SelectionOptions,
+): readonly ScoredCandidate[] {
+  const sure = byRank([whole, ...parts].map((hits) => hits.filter(({ isSure }) => isSure))).slice(
+    0,
+    wanted.limit,
+  );
+  const open = parts.filter((hits) => !hits.some(({ isSure }) => isSure)).map((hits) => hits.slice(0, 1));
+  const documents = new Set(sure.map(({ document }) => document));
+  const possible = byRank([...open, whole.filter(({ isSure }) => !isSure)]).filter(
+    ({ document }) => !documents.has(document),
+  );
+  const places = Math.max(
+    mostPossible(wanted, sure.length),
+    Math.min(open.length, mostPossible(wanted, 0), wanted.limit - sure.length),
+  );
+  return [...sure, ...possible.slice(0, places)].toSorted((one, other) => other.score - one.score);
+}
+
+/** The first of each list, then the second ones; each document once. */
+function byRank(lists: readonly (readonly ScoredCandidate[])[]): readonly ScoredCandidate[] {
+  const ranked = lists
+    .flatMap((list) => list.map((one, rank) => ({ one, rank })))
+    .sort((left, right) => left.rank - right.rank);
+  const seen = new Map(ranked.toReversed().map(({ one }) => [one.document, one]));
+  return ranked.map(({ one }) => one).filter((one) => seen.get(one.document) === one);
 }
 
 /** Of the few best others, those with enough of a chance. No text takes two places, not even lines of a conversation. */

@@ -213,8 +213,8 @@ export const WEIGHTS: Weights = {
     together: false,
     // Printed by `node bench/fit-chances.ts`.
     chance: {
-      words: { base: -1.98, merit: 1.2, lead: 11.4, behind: -13.17, lacking: -1.22 },
-      meaning: { base: -1.34, merit: 1.47, lead: 4.37, behind: -6.52, lacking: -0.8 },
+      words: { base: -2.01, merit: 1.29, lead: 10.87, behind: -13.26, lacking: -1.36 },
+      meaning: { base: -1.26, merit: 1.51, lead: 3.84, behind: -6.76, lacking: -0.99 },
     },
   },
   line: {

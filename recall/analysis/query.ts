@@ -9,6 +9,8 @@ export interface Query {
   readonly words: readonly Word[];
   /** Of each word. */
   readonly roles: readonly WordRole[];
+  /** Whether it is only a name, or asks for everything about one: then every text that has the name answers. */
+  readonly asksAll: boolean;
 }
 
 export interface WordRole {
@@ -22,7 +24,7 @@ export interface WordRole {
 }
 
 export function readQuery(text: string): Query {
-  const query = text.slice(0, ANSWER_LIMITS.queryCharacters);
+  const query = text.slice(0, ANSWER_LIMITS.queryCharacters).replace(COURTESY, "");
   const words = separateWordsOf(query);
   const commonness = commonnessOf(words.map((word) => word.text));
   const dates = dateTermsOfQuery(words);
@@ -35,7 +37,53 @@ export function readQuery(text: string): Query {
     const isTelling = common === CONTENT_WORD;
     return { commonness: common, isTelling, position, isName, dateTerm: dates[position] };
   });
-  return { text: query, words, roles };
+  return { text: query, words, roles, asksAll: asksAll(query, roles) };
+}
+
+/** Says only that a memory is asked. English, German, Spanish and French, as are the lists below. */
+const COURTESY =
+  /(?<=\bdid (?:I|we|you)) (?:store|save|note)\b|[\s,]*\b(?:in (?:my |your |the )?memory|im Gedächtnis|en (?:la )?memoria|en mémoire|please|bitte|por favor|s['’]il (?:te|vous) plaît)(?=[\s?!.]*$)/iu;
+const ABOUT =
+  /(?<!\p{L})(?:about|everything|anything|all|über|ueber|alles|sobre|acerca|todo|sur|propos|tout)(?!\p{L})/iu;
+const ASKS_ONE =
+  /(?<!\p{L})(?:when|where|who|whom|whose|how|why|which|wann|wo|wer|wem|wie|warum|welche[rsmn]?|cuándo|dónde|quién|cómo|cuál|quand|où|qui|comment|pourquoi|quel(?:le)?s?)(?!\p{L})/iu;
+const LONGEST_NAME = 3;
+
+function asksAll(query: string, roles: readonly WordRole[]): boolean {
+  const content = roles.filter(({ commonness }) => commonness > 0);
+  const telling = content.filter(({ isTelling }) => isTelling).length;
+  if (telling === 0 || telling > LONGEST_NAME || ASKS_ONE.test(query)) return false;
+  return content.length === roles.length || ABOUT.test(query);
+}
+
+/** The most parts of a question that are asked by themselves, and the longest question that is taken apart. */
+const MOST_PARTS = 3;
+const LONGEST_LIST = 240;
+const BETWEEN =
+  /[?!;:]\s+|[.,]\s+|\s\+\s|,?\s(?:and|und|sowie|y|e|et|as well as)\s(?:also\s|auch\s|también\s|aussi\s)?/iu;
+
+const DETERMINED =
+  /^(?:the|my|our|your|his|her|their|der|die|das|mein|unser|el|la|los|las|mis?|nuestr[oa]s?|le|les|mon|ma|mes|notre|nos)(?:e[nrms]?)?\s|^(?:(?:what|who|where|when|how|was|wer|wo|wann|wie|qué|quién|dónde|cuándo|cómo|que|qui|où|quand|comment)(?:['’]s|\s(?:is|are|was|were|ist|sind|es|son|está|están|est|sont)))\s/iu;
+
+/** "Salt and Trade" is one thing; a clause or an item of a list has two content words, an article, or asks what something is. */
+function saysSomething({ text, roles }: Query): boolean {
+  const content = roles.filter(({ commonness }) => commonness > 0);
+  return (
+    content.some(({ isTelling }) => isTelling) &&
+    (content.length > 1 || ABOUT.test(text) || DETERMINED.test(text))
+  );
+}
+
+const AND = /^(?:and|und|y|et)\s+(?:(?:also|auch|también|aussi)\s+)?/iu;
+
+/** The clauses and items of a question that says several things; none if it says one. */
+export function partsOf({ text, asksAll: isName }: Query): readonly Query[] {
+  if (isName || text.length > LONGEST_LIST) return [];
+  const parts = text
+    .split(BETWEEN)
+    .map((part) => readQuery(part.replace(AND, "")))
+    .filter(saysSomething);
+  return parts.length > 1 && parts.length <= MOST_PARTS ? parts : [];
 }
 
 /** Whether the query has a content word; "what was that about" has none. */

@@ -34,6 +34,7 @@ export interface Concept extends WeightedTerms {
   readonly position: number;
   /** A name, number or identifier: a document about another one is no answer. */
   readonly isName: boolean;
+  readonly isTelling: boolean;
 }
 
 interface QueryWord {
@@ -63,7 +64,8 @@ export function analyseQuery(query: Query, index: LexicalIndex): readonly Concep
   const kept = distinct(weighed).slice(0, MOST_CONCEPTS);
   const hasTelling = kept.some(({ word }) => word.isTelling);
   return shared(kept, hasTelling).map(({ word, terms, synonyms, share }) => {
-    return { terms, synonyms, share, position: word.position, isName: word.isName };
+    const { position, isName, isTelling } = word;
+    return { terms, synonyms, share, position, isName, isTelling };
   });
 }
 

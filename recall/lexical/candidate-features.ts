@@ -23,6 +23,8 @@ export interface WordFeatures {
   /** Share of the words that are not in the namespace; and of those that are names and numbers. */
   readonly unknown: number;
   readonly unknownNames: number;
+  /** Whether it has every word of the query, everyday ones aside, as written. */
+  readonly hasAll: boolean;
   /** Whether it is one of several consecutive lines. */
   readonly inThread: boolean;
   /** Whether the query gives its key, docid or path. */
@@ -69,8 +71,10 @@ export class FeatureExtractor {
     let matched = 0;
     let unknown = 0;
     let unknownNames = 0;
-    this.#concepts.forEach(({ share, terms, isName }, place) => {
+    let hasAll = true;
+    this.#concepts.forEach(({ share, terms, isName, isTelling }, place) => {
       const quality = qualities[own + place] ?? 0;
+      if (isTelling && quality < 1) hasAll = false;
       coverage += share * quality;
       bm25 += share * (gains[own + place] ?? 0);
       if (quality > 0) matched += 1;
@@ -90,6 +94,7 @@ export class FeatureExtractor {
       fewWords,
       unknown,
       unknownNames,
+      hasAll,
       inThread,
       isNamed,
     };
