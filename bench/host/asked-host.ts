@@ -1,4 +1,5 @@
 /** A real gateway with its own notes and, once it is added, our plugin. Returns the hits of its memory_search. */
+import { defined } from "../../engine/defined.ts";
 import { parsePath } from "../../engine/projections/paths.ts";
 import { type JsonObject, OpenClawHost } from "../../scripts/openclaw-host/openclaw-host.ts";
 import { importInto } from "../plugin/fill.ts";
@@ -76,8 +77,8 @@ export class AskedHost {
   }
 
   /** Without `corpus`: the query of a model that names none. With `wiki`: only our memory. */
-  ask(query: string, corpus?: "wiki"): Promise<Shown> {
-    return this.#search(query, corpus);
+  ask(query: string, corpus?: "wiki", maxResults?: number): Promise<Shown> {
+    return this.#search(query, corpus, maxResults);
   }
 
   stop(): Promise<void> {
@@ -96,8 +97,9 @@ export class AskedHost {
     if (code !== 0) throw new Error(`openclaw memory index ended with ${code}: ${stderr}`);
   }
 
-  async #search(query: string, corpus?: "wiki"): Promise<Reply> {
-    const reply = await this.#host.invokeTool("memory_search", { query, ...(corpus && { corpus }) });
+  async #search(query: string, corpus?: "wiki", maxResults?: number): Promise<Reply> {
+    const args = { query, ...defined({ corpus, maxResults }) };
+    const reply = await this.#host.invokeTool("memory_search", args);
     const { results } = reply.details;
     if (!Array.isArray(results)) throw new Error(`memory_search gave no results: ${reply.text}`);
     const given = results as readonly JsonObject[]; // the code below checks the fields that it reads

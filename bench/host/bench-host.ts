@@ -12,7 +12,7 @@ import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import { type Measured, mean, table } from "../measured.ts";
 import type { FactLine } from "../recall/conversations.ts";
 import { AskedHost, type Shown } from "./asked-host.ts";
-import { type HostQuestion, mixedQuestions } from "./host-questions.ts";
+import { crowdedQuestions, type HostQuestion, mixedQuestions } from "./host-questions.ts";
 
 interface Asked extends HostQuestion, Shown {}
 
@@ -34,11 +34,11 @@ const OURS = "helmdeck";
 async function askAll(
   host: AskedHost,
   questions: readonly HostQuestion[],
-  corpus?: "wiki",
+  limit?: number,
 ): Promise<readonly Asked[]> {
   const asked: Asked[] = [];
   for (const question of questions)
-    asked.push({ ...question, ...(await host.ask(question.question, corpus)) });
+    asked.push({ ...question, ...(await host.ask(question.question, undefined, limit)) });
   return asked;
 }
 
@@ -65,13 +65,58 @@ async function measureCost(setting: Setting): Promise<CostFigures> {
   return { without, with: withPlugin };
 }
 
-function hostSection(cost: CostFigures, embeddedBy: string): Measured {
+function hostSection(cost: CostFigures, crowded: readonly CrowdedFigures[], embeddedBy: string): Measured {
   return {
     title: `Beside OpenClaw's own notes, ${embeddedBy}`,
     command: "npm run bench:host",
-    markdown: [costText(cost), costTable(cost)].join("\n\n"),
-    json: { cost },
+    markdown: [costText(cost), costTable(cost), CROWDED_TEXT, crowdedTable(crowded)].join("\n\n"),
+    json: { cost, crowded },
   };
+}
+
+/** What a call may ask for, if it names a number. */
+const LIMITS = [3, 4, 6, 10] as const;
+
+interface CrowdedFigures extends CostFigures {
+  readonly limit: number;
+}
+
+/** In a gateway of its own: all of these notes have words of the questions. */
+async function measureCrowded(setting: Setting): Promise<readonly CrowdedFigures[]> {
+  const { notes, facts, questions } = crowdedQuestions();
+  const [without, withPlugin] = await twice(setting, [notes, facts], async (host) => {
+    const byLimit: (readonly Asked[])[] = [];
+    for (const limit of LIMITS) byLimit.push(await askAll(host, questions, limit));
+    return byLimit;
+  });
+  return LIMITS.map((limit, at) => ({ limit, without: without[at] ?? [], with: withPlugin[at] ?? [] }));
+}
+
+const CROWDED_TEXT =
+  "Eight questions, each with fourteen notes that have its word, one of which answers, and a fact of ours that has it too, asked with a number of results.";
+
+function crowdedTable(crowded: readonly CrowdedFigures[]): string {
+  const isShown = ({ hits, wanted }: Asked) => hits.some(({ key }) => key === wanted);
+  return table(
+    [
+      "results asked for",
+      "right note shown without the plugin",
+      "with it",
+      "right notes lost",
+      "notes without",
+      "notes with",
+      "helmdeck's hits",
+    ],
+    crowded.map(({ limit, without, with: withPlugin }) => [
+      `${limit}`,
+      `${without.filter(isShown).length} of ${without.length}`,
+      `${withPlugin.filter(isShown).length} of ${withPlugin.length}`,
+      `${without.filter((one, at) => isShown(one) && !withPlugin.slice(at, at + 1).some(isShown)).length}`,
+      perQuestion(without, NOTES),
+      perQuestion(withPlugin, NOTES),
+      perQuestion(withPlugin, OURS),
+    ]),
+  );
 }
 
 function costText({ without, with: withPlugin }: CostFigures): string {
@@ -147,9 +192,11 @@ async function main(url: string | undefined, model: string, writes: boolean): Pr
   const folder = mkdtempSync(join(tmpdir(), "helmdeck-bench-host-"));
   try {
     const setting = settingOf(await packPlugin(folder), url, model);
+    const crowded = await measureCrowded(setting);
+    console.log(crowdedTable(crowded));
     const cost = await measureCost(setting);
     const by = url === undefined ? "keyword search" : `semantic search with ${model}`;
-    const section = hostSection(cost, by);
+    const section = hostSection(cost, crowded, by);
     showSection(section);
     console.log(`\nRaw answers: ${keepRaw("host", [section])}`);
     if (writes) writeSection(section);
