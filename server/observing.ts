@@ -10,11 +10,11 @@ import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { Logger } from "pino";
 import { defined } from "../engine/defined.ts";
-import { asHelmdeckError, type HelmdeckError } from "../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, type HelmdeckError } from "../engine/errors.ts";
 import type { FailureListener } from "./answer-failures.ts";
 import type { ServerEnv } from "./caller.ts";
 import type { Metrics } from "./metrics.ts";
-import { statusOf } from "./status.ts";
+import { isServersFault } from "./status.ts";
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -47,16 +47,16 @@ export function observeRequests(observing: Observing): MiddlewareHandler<ServerE
     const ms = Math.round(milliseconds * 10) / 10;
     const line = { requestId, method, route, status, ms, ...failureIn(c), ...callerIn(c, observing) };
     if (PROBES.has(route)) log.debug(line, "request");
-    else if (status >= 500) log.warn(line, "request");
+    else if (line.code === undefined ? status >= 500 : isServersFault(line.code)) log.warn(line, "request");
     else log.info(line, "request");
   };
 }
 
 /** The code, and for failures that are not the client's the reason. */
-function failureIn(c: Context<ServerEnv>): { readonly code?: string; readonly problem?: string } {
+function failureIn(c: Context<ServerEnv>): { readonly code?: ErrorCode; readonly problem?: string } {
   const { code, message } = c.get("failure") ?? {};
   if (code === undefined) return {};
-  return { code, ...(statusOf(code) >= 500 && defined({ problem: message })) };
+  return { code, ...(isServersFault(code) && defined({ problem: message })) };
 }
 
 function callerIn(c: Context<ServerEnv>, { callerName }: Observing): { readonly caller?: string } {
@@ -102,7 +102,7 @@ export function watchFailures({ metrics, log, onUnexpected }: FailureWatch): Fai
 
 /** The line of the request says only that it was answered. */
 export function logToolFailure(log: Logger, { code, message }: HelmdeckError): void {
-  if (code !== "internal" && statusOf(code) >= 500) log.warn({ code, problem: message }, "a tool failed");
+  if (code !== "internal" && isServersFault(code)) log.warn({ code, problem: message }, "a tool failed");
 }
 
 function kindOf(error: unknown): string {

@@ -1,6 +1,11 @@
 /** The HTTP status of each error code. */
 import type { ErrorCode } from "../engine/errors.ts";
 
+/** A full quota is the caller's matter: in the log, its message would name the caller. */
+export function isServersFault(code: ErrorCode): boolean {
+  return statusOf(code) >= 500 && code !== "quota_exceeded";
+}
+
 /** The only place that maps codes to statuses; a new code does not compile without one. */
 export function statusOf(code: ErrorCode) {
   switch (code) {

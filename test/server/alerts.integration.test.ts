@@ -27,6 +27,7 @@ const WELL: Series = {
   'helmdeck_failures_total{code="internal"}': "0x400",
   'helmdeck_http_requests_total{route="/api/v1/memory/search",status="200"}': "0+60x400",
   'helmdeck_http_requests_total{route="/api/v1/memory/search",status="503"}': "0+1x400",
+  'helmdeck_http_requests_total{route="/api/v1/memory/store",status="507"}': "0+6x400", // a caller at its limit
   'helmdeck_http_request_duration_seconds_bucket{route="/api/v1/memory/search",le="0.1"}': "0+60x400",
   'helmdeck_http_request_duration_seconds_bucket{route="/api/v1/memory/search",le="2.5"}': "0+61x400",
   'helmdeck_http_request_duration_seconds_bucket{route="/api/v1/memory/search",le="+Inf"}': "0+61x400",

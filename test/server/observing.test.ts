@@ -97,10 +97,15 @@ describe("a request's line", () => {
   it("names no caller, or by a keyed hash if asked for", async () => {
     const token = await tokenFor("ana");
     for (const logsCallers of [false, true]) {
-      const { served, lines } = await open({ secret: SECRET, logsCallers }, "debug");
+      const { served, lines } = await open(
+        { secret: SECRET, logsCallers, callerLimits: new Map([["ana", { bytes: 1 }]]) },
+        "debug",
+      );
       await served.as(token).get(FACTS);
       await served.as(token).get(`${FACTS}/none`);
       await served.as(await tokenFor("ben")).get(FACTS);
+      await served.as(token).post("/api/v1/memory/store", { key: "k", value: "v" });
+      expect(lines.at(-1)).toMatchObject({ level: 30, status: 507, code: "quota_exceeded" });
       await served.close();
       const [first, second, other] = lines.map(({ caller }) => caller);
       expect(JSON.stringify(lines)).not.toMatch(/\bana\b|\bben\b/);
