@@ -71,9 +71,10 @@ export function forCallers(error: HelmdeckError): HelmdeckError {
   const why =
     code === "memory_unavailable" ? `memory is not available: ${PHRASES[cause]} (${cause})` : PHRASES[code];
   const isUnknown = details.outcome === "unknown";
+  const rolledBack = code === "store_full" ? " Nothing was written." : "";
   const done = isUnknown
     ? " It is unknown whether the write was kept: look before you repeat it."
-    : message.slice(reason.length);
+    : message.slice(reason.length) || rolledBack;
   const shown = Object.entries(details).filter(([name]) => SHOWN.has(name));
   return new HelmdeckError(code, `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.${done}`, {
     details: Object.fromEntries(shown),

@@ -238,7 +238,7 @@ describe("fault 16: times and errors have the right unit and code", () => {
 
   it.each([
     ["store_locked", 503, "locked by another process"],
-    ["store_full", 507, "disk is full"],
+    ["store_full", 507, "The disk is full. Nothing was written."],
     ["quota_exceeded", 507, "It is so."],
     ["store_readonly", 503, "cannot be written"],
     ["store_corrupt", 503, "damaged"],
