@@ -3,6 +3,7 @@
 import type { RecallMode } from "../engine/answer-limits.ts";
 import { RunClock } from "../engine/audit/audit-keys.ts";
 import { defined } from "../engine/defined.ts";
+import { FACT_LIMITS } from "../engine/facts/facts-policy.ts";
 import type { InspectOptions, MemoryStore, StoreGauges, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
@@ -57,6 +58,7 @@ import {
 import { PinnedKeys } from "./pinned-keys.ts";
 import { pinFact } from "./pins.ts";
 import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
+import { renewFacts } from "./renew-facts.ts";
 import { Reviews } from "./review.ts";
 import { listRuns } from "./runs.ts";
 import { search } from "./searching.ts";
@@ -93,6 +95,8 @@ export interface CommandMemory extends Memory {
 /** An open memory in this process, including its store for import and export. */
 export interface OpenMemory extends CommandMemory {
   readonly store: MemoryStore;
+  /** The life of a fact whose writer names none. */
+  readonly defaultTtlSeconds: number;
   /** Absent if the store tells of no changes: then only `revision` does. Some changes may be missed. The answer ends it. */
   readonly watch?: WatchOf<Subject>;
   /** Counts for operators, without subjects. Never throws. */
@@ -127,6 +131,8 @@ export interface Composition {
   readonly timer?: Timer;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
+  /** The life of a fact whose writer names none. Default: 90 days. */
+  readonly defaultTtlSeconds?: number;
   /** Which indexes are kept in memory. */
   readonly indexes?: IndexLimits;
   /** Default: none. */
@@ -149,8 +155,10 @@ export function composeMemory(parts: Composition): OpenMemory {
   const now = (): UnixMs => store.now();
   const embeddings = openEmbeddings({ ...parts, settings: parts.embeddings ?? NO_EMBEDDINGS, embedsEntries });
   const semantic = embeddings.active?.index;
+  const { defaultTtlSeconds = FACT_LIMITS.defaultTtlSeconds } = parts;
   const context: UseCaseContext = {
     store,
+    defaultTtlSeconds,
     keys: new KeysInUse(store),
     pinned: new PinnedKeys(store),
     now,
@@ -207,6 +215,7 @@ export function composeMemory(parts: Composition): OpenMemory {
   return {
     store,
     now,
+    defaultTtlSeconds,
     ...(parts.key.made && { newKey: parts.key.source }),
     storeFact: inNamespace((...asked) => {
       embeddings.prepare();
@@ -234,6 +243,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     factHistory: inNamespace((namespace, input) => factHistory(context, namespace, input)),
     undoFact: inNamespace((namespace, input) => undoFact(context, namespace, input), embedSoon),
     renewFact: inNamespace((...asked) => renewFact(context, ...asked)),
+    renewFacts: inNamespace((...asked) => renewFacts(context, ...asked)),
     pinFact: inNamespace((...asked) => pinFact(context, ...asked)),
     review: inNamespace((namespace, query) => reviews.of(namespace, query)),
     keepApart: inNamespace((namespace, input) => keepApart(context, namespace, input)),

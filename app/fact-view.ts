@@ -28,7 +28,7 @@ export function valueView(held: Held): FormerView {
 }
 
 function viewOf(from: Held, fingerprint: Fingerprint): FormerView {
-  const { writer, conversationId, ...held } = heldOf(from);
+  const { writer, conversationId, ending: _, ...held } = heldOf(from);
   const tags = withoutMarks(held.tags);
   return {
     ...held,

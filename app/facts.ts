@@ -5,7 +5,13 @@ import { HelmdeckError, invalidField } from "../engine/errors.ts";
 import { type CheckedFact, checkSupersedes, factEntry, validateFact } from "../engine/facts/facts-policy.ts";
 import { isPinned, ownTags } from "../engine/facts/marks.ts";
 import { notLongerThanPinned } from "../engine/facts/pins.ts";
-import { EXPIRING_WITHIN_MS, endOfStore, renewalByHand, renewalByUse } from "../engine/facts/renewal.ts";
+import {
+  EXPIRING_WITHIN_MS,
+  endAfter,
+  endOfStore,
+  renewalByHand,
+  renewalByUse,
+} from "../engine/facts/renewal.ts";
 import { refuseSecrets } from "../engine/facts/secrets.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
@@ -52,7 +58,7 @@ export async function prepareFact(
   input: FactInput,
   writer?: Writer,
 ): Promise<() => Promise<StoredFact>> {
-  return prepared(context, namespace, { input, ...(await harmlessFact(input)) }, writer);
+  return prepared(context, namespace, { input, ...(await harmlessFact(context, input)) }, writer);
 }
 
 /** The same for a person who insists. No input selects it, because an agent would use that. */
@@ -62,7 +68,7 @@ export async function storeFactAllowingSecret(
   input: FactInput,
   writer?: Writer,
 ): Promise<StoredFact> {
-  return (await prepared(context, namespace, { input, ...checkedFact(input) }, writer))();
+  return (await prepared(context, namespace, { input, ...checkedFact(context, input) }, writer))();
 }
 
 /** The result of {@link storeFact} without storing; throws the same errors. */
@@ -71,7 +77,7 @@ export async function checkFact(
   namespace: Namespace,
   input: FactInput,
 ): Promise<FactCheck> {
-  const { fact, names, fillIn } = await harmlessFact(input);
+  const { fact, names, fillIn } = await harmlessFact(context, input);
   await context.keys.refuseLookalike(namespace, fact.key);
   const upTo = await context.store.revision(namespace);
   const there = await factThere(context, namespace, fact.key);
@@ -80,9 +86,10 @@ export async function checkFact(
   const alike = input.similar === false ? {} : await lookForSimilar(context, namespace, fact, supersedes);
   const { ttlSeconds, ...given } = fact;
   const now = context.now();
-  const expiresAt = now + ttlSeconds * 1_000;
+  const { ending: _, ...end } = endAfter(ttlSeconds, { ...context, now });
+  const { ending: __, ...filled } = fillIn(there, now);
   const revision = there?.revision ?? 0;
-  return { ...given, expiresAt, ...fillIn(there, now), supersedes, revision, upTo, ...alike };
+  return { ...given, ...end, ...filled, supersedes, revision, upTo, ...alike };
 }
 
 /** Undefined also for one that cannot be opened, which a store replaces. */
@@ -90,8 +97,8 @@ async function factThere({ store }: UseCaseContext, namespace: Namespace, key: s
   return store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
 }
 
-async function harmlessFact(input: FactInput) {
-  const checked = checkedFact(input);
+async function harmlessFact(context: UseCaseContext, input: FactInput) {
+  const checked = checkedFact(context, input);
   await refuseSecrets(checked.fact);
   return checked;
 }
@@ -103,20 +110,21 @@ interface CheckedInput {
   readonly fillIn: FillIn;
 }
 
-function checkedFact(input: FactInput): CheckedInput {
+function checkedFact({ defaultTtlSeconds }: UseCaseContext, input: FactInput): CheckedInput {
   const fact = validateFact(input);
   const names = checkSupersedes(input.supersedes);
-  return { fact: { ...fact, tags: ownTags(fact.tags) }, names, fillIn: fillingIn(input) };
+  return { fact: { ...fact, tags: ownTags(fact.tags) }, names, fillIn: fillingIn(input, defaultTtlSeconds) };
 }
 
 /** What the input does not name is as it was. Nobody has chosen the default end, so that begins anew. */
-function fillingIn({ category, tags, ttlSeconds }: FactInput): FillIn {
-  return (there, now) =>
-    defined({
+function fillingIn({ category, tags, ttlSeconds }: FactInput, defaultTtlSeconds: number): FillIn {
+  return (there, now) => ({
+    ...defined({
       category: category ? undefined : there?.category,
       tags: tags ? undefined : there && ownTags(there.tags),
-      expiresAt: ttlSeconds ? undefined : endOfStore(there, now),
-    });
+    }),
+    ...(!ttlSeconds && endOfStore(there, now, defaultTtlSeconds)),
+  });
 }
 
 async function prepared(
@@ -129,7 +137,7 @@ async function prepared(
   const supersedes = await existing(context, namespace, names);
   const alike = similar === false ? {} : await lookForSimilar(context, namespace, fact, supersedes);
   return async () => {
-    const times = { expiresAt: context.now() + fact.ttlSeconds * 1_000 };
+    const times = endAfter(fact.ttlSeconds, { ...context, now: context.now() });
     const entry = { ...factEntry(namespace, fact, times), ...defined({ writer }) };
     const conditions = { keysSince, ...defined({ ifRevision, upTo }) };
     const put = await context.store.put(entry, { supersedes, fillIn, ...conditions });
@@ -230,36 +238,32 @@ function requireText(field: string, text: unknown): string {
 export async function renewFact(
   context: UseCaseContext,
   namespace: Namespace,
-  { key: name, ttlSeconds, ifRevision }: RenewInput,
+  { key: name, ttlSeconds, ifRevision, dryRun }: RenewInput,
   asker?: Asker,
 ): Promise<FactView> {
-  const byHand = renewalByHand(ttlSeconds);
-  const decide = asker?.isPerson === true ? byHand : notLongerThanPinned(byHand);
+  const isPerson = asker?.isPerson === true;
+  const byHand = renewalByHand(ttlSeconds, context.defaultTtlSeconds, isPerson);
+  const decide = isPerson ? byHand : notLongerThanPinned(byHand);
   const key = await keyOfFact(context, namespace, name);
   if (key === undefined) requireRevision(undefined, ifRevision);
+  const ref = key && ({ namespace, origin: "fact", key } as const);
   const entry =
-    key && (await context.store.renew({ namespace, origin: "fact", key }, decide, defined({ ifRevision })));
-  if (entry) return factView(entry);
+    ref &&
+    (dryRun
+      ? await factThere(context, namespace, ref.key)
+      : await context.store.renew(ref, decide, defined({ ifRevision })));
+  if (entry) return factView(dryRun ? { ...entry, ...decide(entry, context.now()) } : entry);
   throw new HelmdeckError(
     "not_found",
     "There is nothing to renew: there is no fact with this key, or it cannot be opened. Keys are exact and case-sensitive.",
   );
 }
 
-/** The expiry after {@link renewFact}; throws `invalid_input` likewise. */
-export function endAfterRenewal(
-  fact: Pick<FactView, "expiresAt">,
-  ttlSeconds: number | undefined,
-  now: UnixMs,
-): UnixMs | undefined {
-  const renewal = renewalByHand(ttlSeconds)(fact, now);
-  return renewal?.expiresAt ?? fact.expiresAt;
-}
-
 /** For a fact that was just read. Reading succeeds even if the store is read-only or locked. */
 export async function renewByUse(context: UseCaseContext, entry: Entry): Promise<void> {
-  if (entry.origin !== "fact" || renewalByUse(entry, context.now()) === undefined) return;
-  await context.store.renew(entry, renewalByUse, { givesWay: true }).catch(() => undefined);
+  const byUse = renewalByUse(context.defaultTtlSeconds);
+  if (entry.origin !== "fact" || byUse(entry, context.now()) === undefined) return;
+  await context.store.renew(entry, byUse, { givesWay: true }).catch(() => undefined);
 }
 
 const PAGE_ROWS = 1_000;

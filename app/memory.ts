@@ -23,8 +23,8 @@ export interface FactInput {
   readonly category?: string;
   readonly tags?: readonly string[];
   /**
-   * From now on. 0 or absent: 90 days for a new fact, and for one that has this default; another end stays. Likewise, an absent
-   * category and absent tags are those that the fact has.
+   * From now on. 0 or absent: the default (90 days unless the operator chose another) for a new fact, and for one whose end nobody
+   * chose; a chosen end stays. Likewise, an absent category and absent tags are those that the fact has.
    */
   readonly ttlSeconds?: number;
   /** The fact is a turn of this conversation, in the order of their times. Absent: it is none. */
@@ -112,8 +112,31 @@ export interface ChangeInput extends FactName {
 }
 
 export interface RenewInput extends ChangeInput {
-  /** From now on; 0 or absent: 90 days, without shortening the fact's life. */
+  /** From now on; 0 or absent: the default, without shortening the fact's life. */
   readonly ttlSeconds?: number;
+  /** Changes nothing; answers the fact as it would be. */
+  readonly dryRun?: boolean;
+}
+
+export interface RenewFactsInput {
+  /** Of facts that expire within 14 days, or all; `undo`: those of the last such renewal get their former ends back. */
+  readonly which: "expiring" | "all" | "undo";
+  /** Only counts. */
+  readonly dryRun?: boolean;
+  /** A dry run's revision: only what that counted. */
+  readonly upTo?: number;
+}
+
+export interface RenewedFacts extends Pick<RenewFactsInput, "which"> {
+  /** How many got another end or, in a dry run, would get one. */
+  readonly renewed: number;
+  readonly dryRun: boolean;
+  /** The soonest of the new ends; absent when there is none. */
+  readonly expiresAt?: UnixMs;
+  /** Of a dry run: for `upTo`. */
+  readonly revision?: number;
+  /** Facts that were stored or changed after `upTo`, and stay as they are. */
+  readonly newer?: number;
 }
 
 export interface PinInput extends ChangeInput {
@@ -580,6 +603,8 @@ export interface Memory {
   undoFact(subject: Subject, input: ChangeInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`, and `invalid_input` if a model would keep a pinned fact longer. */
   renewFact(subject: Subject, input: RenewInput, asker?: Asker): Promise<FactView>;
+  /** The same for many facts, by the default; a person's pinned ones for a year. */
+  renewFacts(subject: Subject, input: RenewFactsInput, asker?: Asker): Promise<RenewedFacts>;
   /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */
   pinFact(subject: Subject, input: PinInput, asker?: Asker): Promise<FactView>;
   /** What somebody should decide: duplicates, conflicts, near-copies, and what expires soon. */
@@ -636,6 +661,7 @@ const EVERY_USE_CASE = {
   corpusPage: "corpus",
   storeFacts: undefined,
   checkFact: undefined,
+  renewFacts: undefined,
   review: undefined,
   keepApart: undefined,
   readDocument: undefined,

@@ -12,7 +12,7 @@ import type { StoreServer } from "./database-server/store-server.ts";
 import { modelPlaceIn } from "./embedding/built-in-embedder.ts";
 import { embeddingSettingsOfEnv } from "./embedding/embedding-environment.ts";
 import type { EmbeddingSettings } from "./embedding/embedding-settings.ts";
-import type { LimitsByCaller } from "./quota.ts";
+import { defaultTtlOf, type LimitsByCaller } from "./quota.ts";
 import type { Waiting } from "./reopening-store.ts";
 import type { StorageLocation } from "./storage-location.ts";
 import { SWEEP_EVERY_MS } from "./sweeper.ts";
@@ -55,6 +55,8 @@ export interface OpenMemoryOptions extends StorageLocation {
   readonly recall?: RecallMode;
   /** What single callers may store in place of the others. Asked for each write. */
   readonly limits?: () => LimitsByCaller;
+  /** The life of a fact whose writer names none: 1 to 365 days. Default: HELMDECK_MEMORY_LIFETIME_DAYS in the environment, or 90. */
+  readonly lifetimeDays?: number;
   /** Which indexes are kept in memory. Default: 256 MiB of them, for as long as the process lives. */
   readonly indexes?: IndexLimits;
 }
@@ -66,6 +68,7 @@ export async function settingsOf(options: OpenMemoryOptions) {
     sweepEveryMs: options.sweepEveryMs ?? SWEEP_EVERY_MS,
     embeddings: options.embeddings ?? (await embeddingSettingsOfEnv(options.env)),
     embedsEntries: options.embedsEntries ?? true,
+    defaultTtlSeconds: defaultTtlOf(options.lifetimeDays, options.env),
     // The key lies in the state folder, and so does the model.
     builtIn: await modelPlaceIn(dirname(options.keyPath)),
     ...defined({ timer, clock, random, recall, indexes, questionBudgetMs }),

@@ -24,7 +24,7 @@ export async function pinFact(
 ): Promise<FactView> {
   const key = await keyOfFact(context, namespace, name);
   if (key === undefined) requireRevision(undefined, ifRevision);
-  const decide = pinned ? pinning(asker?.isPerson === true) : unpinning;
+  const decide = pinned ? pinning(asker?.isPerson === true, context.defaultTtlSeconds) : unpinning;
   const options = { besideTag: PINNED, ...defined({ ifRevision }) };
   const entry = key && (await context.store.renew({ namespace, origin: "fact", key }, decide, options));
   if (entry) return factView(entry);

@@ -1,6 +1,7 @@
-/** What callers may store and send, as set by the operator. */
+/** What callers may store and send, and the default life of a fact, as set by the operator. */
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
+import { FACT_LIMITS } from "../engine/facts/facts-policy.ts";
 import type { Quota } from "../engine/rules/quota.ts";
 import type { Subject } from "../engine/store/namespace.ts";
 
@@ -30,6 +31,27 @@ export function quotaOfEnv(env: Env): Partial<Quota> {
     entries: wholeNumber(env, "HELMDECK_MEMORY_MAX_ENTRIES"),
     bytes: mib && mib * MIB,
   });
+}
+
+const DAY_SECONDS = 86_400;
+const MOST_DAYS = FACT_LIMITS.mostTtlSeconds / DAY_SECONDS;
+
+/** Days of life; undefined unless this is a whole number from 1 to 365. */
+export function lifetimeDaysOf(given: unknown): number | undefined {
+  return Number.isInteger(given) && Number(given) >= 1 && Number(given) <= MOST_DAYS
+    ? Number(given)
+    : undefined;
+}
+
+export const LIFETIME_VARIABLE = "HELMDECK_MEMORY_LIFETIME_DAYS";
+
+/** `days` takes precedence over the environment. Throws `invalid_input` for a variable that is out of bounds. */
+export function defaultTtlOf(days: number | undefined, env: Env): number {
+  const set = wholeNumber(env, LIFETIME_VARIABLE);
+  if (set !== undefined && lifetimeDaysOf(set) === undefined)
+    throw invalidField(LIFETIME_VARIABLE, `must be a whole number from 1 to ${MOST_DAYS}`);
+  const chosen = days ?? set;
+  return chosen === undefined ? FACT_LIMITS.defaultTtlSeconds : chosen * DAY_SECONDS;
 }
 
 function wholeNumber(env: Env, name: string): number | undefined {

@@ -149,6 +149,7 @@ export class ReopeningStore implements MemoryStore {
   readonly undo = this.#forward("undo");
   readonly putMany = this.#forward("putMany");
   readonly renew = this.#forward("renew");
+  readonly renewMany = this.#forward("renewMany");
   readonly delete = this.#forward("delete");
   readonly deleteWhere = this.#forward("deleteWhere");
   readonly deleteExpired = this.#forward("deleteExpired");

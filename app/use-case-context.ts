@@ -15,6 +15,8 @@ export interface UseCaseContext {
   readonly keys: KeysInUse;
   readonly pinned: PinnedKeys;
   readonly now: () => UnixMs;
+  /** The life of a fact whose writer names none. */
+  readonly defaultTtlSeconds: number;
   readonly runClock: RunClock;
   readonly toolHistory: ToolHistory;
   readonly timer: Timer;

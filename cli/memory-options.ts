@@ -12,6 +12,7 @@ import {
   withApiKey,
 } from "../app/embedding/embedding-settings.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
+import { LIFETIME_VARIABLE, lifetimeDaysOf } from "../app/quota.ts";
 import { findStorage } from "../app/storage-location.ts";
 import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
@@ -34,11 +35,10 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
   // A command ends before a timer could sweep or a background task could embed, so it embeds on request.
   const driver = betterSqliteDriver;
   const usualPath = findStorage({ env, homeDir }).databasePath;
-  const isInstalled = server === undefined && !namesEmbeddings(env);
-  const embeddings = isInstalled ? await installedEmbeddings({ ...place, env, usualPath }) : undefined;
+  const installed = server === undefined ? await asInstalled({ ...place, env, usualPath }) : {};
   return {
     ...{ ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false },
-    ...defined({ server, embeddings }),
+    ...{ ...installed, ...defined({ server }) },
   };
 }
 
@@ -83,7 +83,7 @@ function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
 
 /** For commands that serve until they are stopped: they sweep, and finish running work. */
 export async function serverContextOptions(context: Asking): Promise<OpenServerContextOptions> {
-  const { sweepEveryMs: _, embedsEntries: __, ...memory } = await memoryOptions(context);
+  const { sweepEveryMs: _, embedsEntries: __, lifetimeDays: ___, ...memory } = await memoryOptions(context);
   return { ...memory, withoutKey: "make" };
 }
 
@@ -118,17 +118,27 @@ interface Opening {
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * The embedding settings of the OpenClaw plugin whose memory a command opens: the installer writes them into OpenClaw's
- * configuration, so a command searches as the plugin does. Undefined if no plugin keeps this memory. Never throws: status and doctor report unusable settings.
+ * The settings of the OpenClaw plugin whose memory a command opens, from OpenClaw's configuration: so a command searches, and
+ * keeps, as the plugin does. The environment takes precedence. Empty if no plugin keeps this memory. Never throws: status and
+ * doctor report unusable settings.
  */
-async function installedEmbeddings(opening: Opening): Promise<EmbeddingSettings | undefined> {
+async function asInstalled(
+  opening: Opening,
+): Promise<Pick<OpenMemoryOptions, "embeddings" | "lifetimeDays">> {
   const { env, keyPath } = opening;
   const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
+  const isNamed = namesEmbeddings(env);
   try {
-    const config = await openClawConfig(path);
-    return config === undefined ? undefined : settingsIn(config, opening, path);
+    const plugin = pluginSection(await openClawConfig(path), opening);
+    if (plugin === undefined) return {};
+    const days = env[LIFETIME_VARIABLE] ? undefined : lifetimeDaysOf(plugin.lifetimeDays);
+    return defined({
+      embeddings: isNamed ? undefined : embeddingsIn(plugin, path),
+      lifetimeDays: days,
+    });
   } catch {
-    return unusable(`OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`);
+    const why = `OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`;
+    return isNamed ? {} : { embeddings: unusable(why) };
   }
 }
 
@@ -141,14 +151,14 @@ export async function openClawConfig(path: string): Promise<unknown> {
   return json5.parse(read.text);
 }
 
-function settingsIn(
-  config: unknown,
-  { databasePath, usualPath }: Opening,
-  path: string,
-): EmbeddingSettings | undefined {
+/** Undefined if another memory is opened. */
+function pluginSection(config: unknown, { databasePath, usualPath }: Opening): Section | undefined {
   const plugin = ["plugins", "entries", "helmdeck-memory", "config"].reduce(sectionIn, section(config));
   const kept = typeof plugin.databasePath === "string" ? resolve(plugin.databasePath) : usualPath;
-  if (kept !== databasePath) return undefined;
+  return config !== undefined && kept === databasePath ? plugin : undefined;
+}
+
+function embeddingsIn(plugin: Section, path: string): EmbeddingSettings {
   const nameOf = (field: string) => `embeddings.${field} of the plugin in ${path}`;
   const { apiKey: key, ...given } = sectionIn(plugin, "embeddings");
   const apiKey = key ?? undefined;

@@ -5,7 +5,7 @@
  * setting names the file that has one, and no message repeats what somebody set.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type CallerLimits, quotaOfEnv } from "../app/quota.ts";
+import { type CallerLimits, LIFETIME_VARIABLE, lifetimeDaysOf, quotaOfEnv } from "../app/quota.ts";
 import { isSubject } from "../app/subject.ts";
 import { nonEmpty } from "../commands/option-parsers.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
@@ -199,6 +199,12 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     help: "The most MiB of values that a caller may have; default: 256.",
     env: "HELMDECK_MEMORY_MAX_MIB",
     ...{ parse: quota("HELMDECK_MEMORY_MAX_MIB"), isOfAllCommands: true },
+  },
+  "lifetime-days": {
+    argument: "<days>",
+    help: "How long a fact is kept whose writer names no end, 1 to 365; default: 90.",
+    env: LIFETIME_VARIABLE,
+    ...{ parse: lifetime, isOfAllCommands: true },
   },
 };
 
@@ -395,6 +401,11 @@ function level(text: string): string {
 function truth(text: string): boolean {
   if (text === "true" || text === "false") return text === "true";
   throw new InvalidArgumentError("It must be true or false.");
+}
+
+function lifetime(text: string): string {
+  if (/^\d{1,3}$/.test(text) && lifetimeDaysOf(Number(text)) !== undefined) return text;
+  throw new InvalidArgumentError("It must be a whole number of days from 1 to 365.");
 }
 
 function quota(variable: string): (text: string) => string {

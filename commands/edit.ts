@@ -16,7 +16,7 @@ export function declareEdit(program: Command, runs: Runs): void {
     .option("--value-file <file>", "Read the new value from a file.", nonEmpty)
     .option(
       "--ttl <span>",
-      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days, or as chosen before.",
+      "How long to keep it from now: 3600, 12h, 90d. Default: 90 days unless set otherwise, or as chosen before.",
       seconds,
     )
     .option("--allow-secret", "Store it even if it looks like a credential.")

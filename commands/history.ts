@@ -1,6 +1,7 @@
 /** Declares `history`, `undo` and `renew`. */
 import type { Command } from "commander";
-import type { FactView, HistoryInput, RenewInput } from "../app/memory.ts";
+import type { FactView, HistoryInput, RenewFactsInput, RenewInput } from "../app/memory.ts";
+import { renewedText } from "../app/presenters/ending-text.ts";
 import { historyText, noHistory, undoText } from "../app/presenters/history-text.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import { expiryFrom, localMinute } from "../app/presenters/words.ts";
@@ -48,23 +49,41 @@ function declareUndo(program: Command, runs: Runs): void {
 function declareRenew(program: Command, runs: Runs): void {
   const renew = program
     .command("renew")
-    .summary("Give a fact more time.")
-    .description("Give a fact more time to live. list --expiring shows facts that need it.")
-    .argument("<key>", FACT_NAME)
+    .summary("Give facts more time.")
+    .description("Give a fact, or many, more time to live. list --expiring shows facts that need it.")
+    .argument("[key]", FACT_NAME)
+    .option("--expiring", "All facts that expire within 14 days.")
+    .option("--all", "All facts.")
+    .option("--undo", "Give the facts of the last --expiring or --all their former ends back.")
+    .option("--dry-run", "Only say how many facts.")
     .option(
       "--ttl <span>",
-      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or what it has if that is more.",
+      "How long from now: 3600, 12h, 90d; 1 hour to 365 days. Default: as for a new fact, or what it has if that is more.",
       seconds,
     )
-    .action((key: string, { ttl }: { readonly ttl?: number }, command: Command) =>
-      runs(command, async (context) => {
-        return renewCommand(context, { key, ...defined({ ttlSeconds: ttl }) });
-      }),
-    );
+    .action((key: string | undefined, { ttl, dryRun = false, ...many }: RenewOptions, command: Command) => {
+      const [which, ...others] = (["expiring", "all", "undo"] as const).filter((one) => many[one]);
+      if ([key, which, ...others].filter((one) => one !== undefined).length !== 1)
+        command.error("give one of: a key, --expiring, --all, --undo.");
+      if (which !== undefined && ttl !== undefined) command.error("--ttl is for one fact.");
+      return runs(command, async (context) => {
+        if (which !== undefined) return renewManyCommand(context, { which, dryRun });
+        return renewCommand(context, { key: key ?? "", dryRun, ...defined({ ttlSeconds: ttl }) });
+      });
+    });
   withExamples(renew, [
     "helmdeck-memory renew deploy/konflux",
     "helmdeck-memory renew deploy/konflux --ttl 365d",
+    "helmdeck-memory renew --expiring",
   ]);
+}
+
+interface RenewOptions {
+  readonly ttl?: number;
+  readonly expiring?: boolean;
+  readonly all?: boolean;
+  readonly undo?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export const HISTORY_COMMANDS = [declareHistory, declareUndo, declareRenew];
@@ -90,18 +109,39 @@ async function undoCommand(context: CommandContext, key: string): Promise<number
 async function renewCommand(context: CommandContext, input: RenewInput): Promise<number> {
   const { output, options } = context;
   const fact = await withMemoryToChange(context, (memory) =>
-    memory.renewFact(options.caller, input, { surface: "cli", isPerson: true }),
+    memory.renewFact(options.caller, input, BY_PERSON),
   );
   if (options.json) await output.json(toWire(fact));
-  else await present(context, renewText(fact, voiceOf(context)));
+  else await present(context, renewText(fact, { ...voiceOf(context), dryRun: input.dryRun }));
+  return EXIT_DONE;
+}
+
+const BY_PERSON = { surface: "cli", isPerson: true } as const;
+
+async function renewManyCommand(context: CommandContext, input: RenewFactsInput): Promise<number> {
+  const { output, options } = context;
+  const done = await withMemoryToChange(context, (memory) =>
+    memory.renewFacts(options.caller, input, BY_PERSON),
+  );
+  if (options.json) await output.json(toWire(done));
+  else {
+    const isUndoable = done.renewed > 0 && !done.dryRun && done.which !== "undo";
+    const notes = isUndoable ? [`To undo this: ${voiceOf(context).command} renew --undo`] : [];
+    await present(context, { answer: [renewedText(done)], notes });
+  }
   return EXIT_DONE;
 }
 
 export function renewText(
   { key, expiresAt }: FactView,
-  { caller, now }: Pick<Voice, "caller" | "now">,
+  { caller, now, dryRun = false }: Pick<Voice, "caller" | "now"> & { readonly dryRun?: boolean | undefined },
 ): Presented {
   const end = expiresAt === undefined ? "" : `, on ${localMinute(expiresAt)}`;
   const name = `${harmlessLine(key)} for ${harmlessLine(caller)}`;
-  return { answer: [`Renewed ${name}. It expires ${expiryFrom(now, expiresAt)}${end}.`], notes: [] };
+  return {
+    answer: [
+      `${dryRun ? "Would renew" : "Renewed"} ${name}. It expires ${expiryFrom(now, expiresAt)}${end}.`,
+    ],
+    notes: [],
+  };
 }

@@ -27,7 +27,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .option("--no-tags", "Drop the tags.")
     .option(
       "--ttl <span>",
-      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days, or as chosen before.",
+      "How long to keep it: 3600, 12h, 90d; 1 hour to 365 days. Default: 90 days unless set otherwise, or as chosen before.",
       seconds,
     )
     .option("--supersedes <key>", "An outdated fact to retire; up to 9 times.", collect)

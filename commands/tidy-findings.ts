@@ -283,7 +283,7 @@ class Session {
     const person = { ...BY_HAND, isPerson: true } as const;
     const seconds = Math.max(3_600, Math.round((expiresAt - now) / 1_000));
     return {
-      preview: `${harmlessLine(key)} is kept for another ${pinned ? "year" : "90 days"}.`,
+      preview: `${harmlessLine(key)} is kept ${pinned ? "for another year" : "as long as a new fact"}.`,
       perform: async () => {
         await (pinned ? memory.pinFact(caller, asked, person) : memory.renewFact(caller, asked, person));
         return `Kept ${harmlessLine(key)}. To undo this: ${command} renew ${name} --ttl ${seconds}`;

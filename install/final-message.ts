@@ -14,20 +14,24 @@ import {
 } from "./installation-facts.ts";
 import { at } from "./openclaw-json.ts";
 import type { Options } from "./options.ts";
+import { yearAnswer } from "./plan/plan-facts.ts";
 
 /** `facts`: from before the run. */
-export function finalMessage(
-  facts: Facts,
-  { mode, purge, speakUp }: Options,
-  environment: Environment,
-): readonly string[] {
+export function finalMessage(facts: Facts, options: Options, environment: Environment): readonly string[] {
+  const { mode, purge, speakUp } = options;
   const openclaw = facts.openclaw.state === "ready" ? facts.openclaw : undefined;
-  if (mode === "install" && openclaw !== undefined)
-    return afterInstalling({ ...openclaw, speakUp: speakUp ?? openclaw.speakUp }, environment);
+  if (mode === "install" && openclaw !== undefined) {
+    const isNews = yearAnswer(openclaw, facts, options) === "on";
+    return afterInstalling({ ...openclaw, speakUp: speakUp ?? openclaw.speakUp }, environment, isNews);
+  }
   return mode === "uninstall" ? afterUninstalling(facts, openclaw, purge, environment) : [];
 }
 
-function afterInstalling(openclaw: OpenClawReady, environment: Environment): readonly string[] {
+function afterInstalling(
+  openclaw: OpenClawReady,
+  environment: Environment,
+  keepsAYear: boolean,
+): readonly string[] {
   const command = ownCommand(environment);
   return [
     "",
@@ -36,6 +40,7 @@ function afterInstalling(openclaw: OpenClawReady, environment: Environment): rea
     '  in a new conversation   "How do I deploy?"',
     `  in a shell              ${inShell(openclaw, environment, command.call)} search "how do I deploy"`,
     ...consentLines(openclaw),
+    ...(keepsAYear ? renewLines(openclaw, inShell(openclaw, environment, command.call)) : []),
     ...keyLines(openclaw, command.call),
     `To undo everything: ${INSTALLER} --uninstall (your memory stays)`,
     ...command.hint,
@@ -61,6 +66,15 @@ function consentLines({ speakUp, seesConversations, target }: OpenClawReady): re
   return [
     "Memory speaks up once you allow the plugin to see your messages:",
     `  ${inPlace(target)}openclaw config set ${path} true`,
+  ];
+}
+
+/** Nothing changes the ends of facts that are there but a person. */
+function renewLines({ installed, memory }: OpenClawReady, call: string): readonly string[] {
+  if (installed === "absent" && memory?.isThere !== true) return [];
+  return [
+    "New facts are kept for a year. Those that are there keep their ends; to renew them, too:",
+    `  ${call} renew --all`,
   ];
 }
 

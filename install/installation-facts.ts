@@ -92,7 +92,9 @@ export interface OpenClawReady {
   /** From the plugin's configuration, if set. */
   readonly auditTools: AuditTools | undefined;
   /** Whether recall unasked and kept requests are on, from the plugin's configuration; undefined: neither is set. */
-  readonly speakUp: SpeakUp | undefined;
+  readonly speakUp: YesNo | undefined;
+  /** Whether a year is the default life of facts, from the plugin's configuration; undefined: none is set. */
+  readonly keepAYear: YesNo | undefined;
   /** The plugin may see conversations (`allowConversationAccess`). */
   readonly seesConversations: boolean;
   /** `plugins.allow`, if set. */
@@ -154,8 +156,7 @@ export interface SearchFacts {
 /** Which tool calls are recorded: all, or only helmdeck's own. */
 export type AuditTools = "all" | "helmdeck";
 
-/** Recall without being asked, and kept requests: both, or neither. */
-export type SpeakUp = "on" | "off";
+export type YesNo = "on" | "off";
 
 /** `none` was chosen by somebody; `unset` was not. */
 export type FactsEmbedder = EmbedsFacts | { readonly provider: "unset" | "none" | "unusable" };
@@ -217,6 +218,12 @@ export interface PluginPackage {
   readonly capabilities: readonly string[];
 }
 
+interface AnsweredFacts {
+  readonly answer: YesNo;
+  readonly isSet: boolean;
+  readonly isDue: boolean;
+}
+
 export interface JournalFacts {
   /** A run began, even if it was killed before its first change. */
   readonly hasChoices: boolean;
@@ -231,9 +238,8 @@ export interface JournalFacts {
   readonly auditTools:
     | { readonly answer: AuditTools; readonly isSet: boolean; readonly isDue: boolean }
     | undefined;
-  readonly speakUp:
-    | { readonly answer: SpeakUp; readonly isSet: boolean; readonly isDue: boolean }
-    | undefined;
+  readonly speakUp: AnsweredFacts | undefined;
+  readonly keepAYear: AnsweredFacts | undefined;
   /** OpenClaw's note index may belong to a different provider than the configured one. */
   readonly indexDue: boolean;
   readonly hasConfigCopy: boolean;

@@ -209,6 +209,8 @@ function withAnswer(options: Options, about: Question["about"], isYes: boolean):
       return { ...options, auditTools: isYes ? "all" : "helmdeck" };
     case "speakUp":
       return { ...options, speakUp: isYes ? "on" : "off" };
+    case "keepAYear":
+      return { ...options, keepAYear: isYes ? "on" : "off" };
     case "notes":
       return { ...options, notes: isYes ? "builtin" : "none" };
     default:

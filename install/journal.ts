@@ -48,6 +48,16 @@ const CHOICES = z.strictObject({
   notes: z.enum(["builtin", "none"]).optional(),
 });
 
+/** Of a question: the former settings, and whether we changed them. */
+const ANSWERED = z.strictObject({
+  answer: z.enum(["on", "off"]),
+  before: z.record(z.string(), JSON_VALUE),
+  hadSettings: z.boolean(),
+  isSet: z.boolean(),
+  /** Set while the configuration is being changed. */
+  isDue: z.boolean(),
+});
+
 const ENTRIES = z.strictObject({
   version: z.literal(1),
   /** The choices that a later run keeps. Version 0.1.0 did not record them. */
@@ -73,16 +83,9 @@ const ENTRIES = z.strictObject({
     })
     .optional(),
   /** The person's answer on recall unasked and kept requests, the former settings, and whether we changed them. */
-  speakUp: z
-    .strictObject({
-      answer: z.enum(["on", "off"]),
-      before: z.record(z.string(), JSON_VALUE),
-      hadSettings: z.boolean(),
-      isSet: z.boolean(),
-      /** Set while the configuration is being changed. */
-      isDue: z.boolean(),
-    })
-    .optional(),
+  speakUp: ANSWERED.optional(),
+  /** The same for a year as the default life of facts. */
+  keepAYear: ANSWERED.optional(),
   /** Set from before a change of `memory.search` until OpenClaw's note index matches it. */
   indexDue: z.boolean().optional(),
   /** sha256 of the configuration after our last write; a fixed word if others wrote in between. */

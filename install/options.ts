@@ -5,7 +5,7 @@ import { checkEngineAddress } from "../app/remote/engine/engine-address.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { DEFAULT_MODEL, INSTALLER } from "./install-names.ts";
-import type { AuditTools, EngineChoice, SpeakUp, Target } from "./installation-facts.ts";
+import type { AuditTools, EngineChoice, Target, YesNo } from "./installation-facts.ts";
 import type { Choices } from "./journal.ts";
 
 /** The options of a run, completed. */
@@ -35,7 +35,9 @@ interface CommonOptions {
   /** Which tools are recorded; undefined: a person is asked, once. */
   readonly auditTools: AuditTools | undefined;
   /** Recall unasked and kept requests; undefined: a person is asked, once. */
-  readonly speakUp?: SpeakUp;
+  readonly speakUp?: YesNo;
+  /** A year as the default life of facts; undefined: a person is asked, once, and nobody else. */
+  readonly keepAYear?: YesNo;
   /** The engine that keeps memory; undefined: unchanged. */
   readonly engine: EngineChoice | undefined;
   /** The operator's own settings that may be replaced, by the operator's answer. */

@@ -14,6 +14,7 @@ import {
 import { forgetForm, submitForget } from "./forms/forget.ts";
 import { pinForm, submitPin } from "./forms/pin.ts";
 import { renewForm, submitRenew } from "./forms/renew.ts";
+import { renewalsForm, submitRenewals } from "./forms/renewals.ts";
 import { apartForm, mergeForm, submitApart, submitMerge } from "./forms/tidy.ts";
 import { submitUndo, undoPreview } from "./forms/undo.ts";
 import { type Html, html, line } from "./html.ts";
@@ -121,6 +122,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
   "/callers": { show: callersPage, counts: callersPage },
   "/edit": { show: editForm, counts: forFacts },
   "/renew": { show: renewForm, counts: forFacts },
+  "/renewals": { show: renewalsForm, counts: countsPage("ending") },
   "/pin": { show: pinForm, counts: forFacts },
   "/supersede": { show: supersedeForm, counts: forFacts },
   "/merge": { show: mergeForm, counts: countsPage("tidy") },
@@ -134,6 +136,7 @@ const VIEWS: Readonly<Record<string, Route>> = {
 const SUBMISSIONS: Readonly<Record<string, Submission>> = {
   "/edit": submitEdit,
   "/renew": submitRenew,
+  "/renewals": submitRenewals,
   "/pin": submitPin,
   "/supersede": submitSupersede,
   "/merge": submitMerge,

@@ -1,6 +1,7 @@
 /** Reads the plugin's configuration from the host's: typed, with defaults, without throwing. */
 
 import { type EmbeddingSettings, embeddingSettingsOf } from "../app/embedding/embedding-settings.ts";
+import { lifetimeDaysOf } from "../app/quota.ts";
 import type { EngineSettings } from "../app/remote/engine/engine-address.ts";
 import { isSubject } from "../app/subject.ts";
 import { RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
@@ -25,6 +26,8 @@ export interface PluginConfig {
   readonly pages: boolean;
   /** In opened groups and hooks it is always quiet, whatever this setting says. */
   readonly recall: RecallMode;
+  /** The life of a fact whose writer names none; undefined: 90 days. */
+  readonly lifetimeDays: number | undefined;
   /** A fact with the default lifetime is renewed when an agent reads it completely. */
   readonly renewOnUse: boolean;
   /** Adds the facts that are sure for a person's message after its words, without being asked. */
@@ -91,6 +94,7 @@ export function parseConfig(raw: unknown): PluginConfig {
     promptHints: given.promptHints !== false,
     pages: given.pages === undefined || given.pages === true,
     recall: RECALL_MODES.find((mode) => mode === given.recall) ?? "balanced",
+    lifetimeDays: lifetimeDaysOf(given.lifetimeDays),
     renewOnUse: given.renewOnUse === true,
     autoRecall: given.autoRecall === "sure" ? "sure" : "off",
     captureRequests: given.captureRequests === "store" ? "store" : "off",

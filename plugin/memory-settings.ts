@@ -20,6 +20,7 @@ export interface MemorySettings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly embeddings: EmbeddingSettings;
   readonly recall: RecallMode;
+  readonly lifetimeDays?: number;
 }
 
 /** Rejects with a HelmdeckError if a configured key cannot be read; other problems appear when memory is opened. */
@@ -39,7 +40,7 @@ export async function memorySettings(
   return {
     ...{ ...place, env, recall: config.recall },
     embeddings: await embeddingSettings(config.embeddings, hostConfig, env),
-    ...defined({ configuredKey }),
+    ...defined({ configuredKey, lifetimeDays: config.lifetimeDays }),
   };
 }
 

@@ -31,6 +31,7 @@ export interface SharedPlace {
   readonly configuredKey?: string | undefined;
   readonly embeddings: EmbeddingSettings;
   readonly recall: RecallMode;
+  readonly lifetimeDays?: number | undefined;
 }
 
 interface Shared {
@@ -80,8 +81,8 @@ async function giveBack(id: string, shared: Shared, memories: SharedMemories): P
 
 /** Hashed, so that the key does not appear in a name that a heap dump or a debugger lists. */
 function idOf({ build = BUILD, databasePath, keyPath, ...settings }: SharedPlace): string {
-  const { configuredKey = "", embeddings, recall } = settings;
-  const secret = JSON.stringify([configuredKey, embeddings, recall]);
+  const { configuredKey = "", embeddings, recall, lifetimeDays } = settings;
+  const secret = JSON.stringify([configuredKey, embeddings, recall, lifetimeDays]);
   return JSON.stringify([build, databasePath, keyPath, createHash("sha256").update(secret).digest("hex")]);
 }
 

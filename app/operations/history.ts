@@ -1,7 +1,7 @@
 /** Reads a fact's former values, undoes its last store, renews and pins it. */
 import * as z from "zod";
 import { noHistory } from "../presenters/history-text.ts";
-import { wholeNumber } from "../wire/fields.ts";
+import { rfc3339Schema, wholeNumber } from "../wire/fields.ts";
 import { historyReply } from "../wire/replies.ts";
 import { writerClaimSchema } from "../wire/schemas.ts";
 import { HISTORY_DESCRIPTION, PIN_DESCRIPTION, UNDO_DESCRIPTION } from "../wire/tool-texts.ts";
@@ -76,14 +76,23 @@ const undoFact = operation("undoFact", {
 
 const renewRequestSchema = z.strictObject({
   key,
-  ttl_seconds: z.number().nullish().describe("From now on, 3600 to 31536000; left out: 90 days."),
+  ttl_seconds: z
+    .number()
+    .nullish()
+    .describe(
+      "From now on, 3600 to 31536000; left out: the default, 90 days unless the operator chose another.",
+    ),
 });
 
 const renewFact = operation("renewFact", {
   summary: "Renew a fact.",
-  description: "Keep a fact that is still true, for 90 days or ttl_seconds. For another value, store it.",
+  description:
+    "Keep a fact that is still true, for the default time or ttl_seconds. For another value, store it.",
   effects: ADDS,
-  input: renewRequestSchema.extend({ if_revision }),
+  input: renewRequestSchema.extend({
+    if_revision,
+    dry_run: z.boolean().nullish().describe("Change nothing; answer the fact as it would be."),
+  }),
   reply: factSchema,
   rest: {
     method: "post",
@@ -93,6 +102,38 @@ const renewFact = operation("renewFact", {
     names: { input: "RenewRequest", reply: "Fact" },
   },
   tool: { title: "Keep a fact longer", input: renewRequestSchema, pages: { text: "value" } },
+});
+
+const WHICH = z
+  .enum(["expiring", "all", "undo"])
+  .describe("Which facts; undo: those of the last such renewal.");
+
+const renewFacts = operation("renewFacts", {
+  summary: "Renew many facts, or undo that.",
+  description:
+    "Keeps facts for the default time: those that expire within 14 days, or all. undo gives those of the last such renewal their former ends back.",
+  effects: ADDS,
+  input: z.strictObject({
+    which: WHICH,
+    dry_run: z.boolean().nullish().describe("Only count."),
+    up_to: z.number().nullish().describe("A dry run's revision: renew only what that counted."),
+    writer: writerClaimSchema.optional(),
+  }),
+  reply: z.object({
+    which: WHICH,
+    renewed: wholeNumber.describe("Facts that got another end, or, in a dry run, would get one."),
+    dry_run: z.boolean().describe("Nothing was changed."),
+    expires_at: rfc3339Schema("The soonest of the new ends.").optional(),
+    revision: z.int().optional().describe("Of a dry run: for up_to."),
+    newer: z.int().min(1).optional().describe("Changed after up_to: they stay as they are."),
+  }),
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/renewals",
+    answers: "How many facts have another end.",
+    fails: [409],
+    names: { input: "RenewalsRequest", reply: "RenewalsReply" },
+  },
 });
 
 const pinRequestSchema = z.strictObject({
@@ -117,4 +158,4 @@ const pinFact = operation("pinFact", {
   tool: { title: "Pin a fact", input: pinRequestSchema, pages: { text: "value" } },
 });
 
-export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact, pinFact];
+export const HISTORY_OPERATIONS = [factHistory, undoFact, renewFact, renewFacts, pinFact];

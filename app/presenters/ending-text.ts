@@ -1,7 +1,7 @@
 /** Texts about what ends: facts that expire soon with how to keep them, and how long a pin lasts. */
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import type { ExpiringFacts } from "../../engine/projections/my-memory.ts";
-import type { FactView } from "../memory.ts";
+import type { FactView, RenewedFacts } from "../memory.ts";
 import { counted, localMinute } from "./words.ts";
 
 /** `2 facts: allergies (pinned), deploy/konflux` */
@@ -32,6 +32,26 @@ export function endingNote(expiring: ExpiringFacts | undefined, commands: Comman
   if (expiring === undefined) return [];
   const ways = keepingTexts(expiring, commands).join(" ");
   return [`Expiring within 14 days: ${endingText(expiring, MOST_NAMED)}. ${ways}`];
+}
+
+const NOTHING_RENEWED = {
+  expiring: "No fact that expires within 14 days would end later.",
+  all: "No fact would end later.",
+  undo: "There is no renewal of many facts to undo.",
+} as const;
+
+/** What a renewal of many facts did, or would do. */
+export function renewedText({ which, renewed, dryRun, expiresAt, newer }: RenewedFacts): string {
+  const stays =
+    newer === undefined ? "" : ` ${counted(newer, "fact")} changed since, and stayed as they were.`;
+  if (renewed === 0) return `${NOTHING_RENEWED[which]}${stays}`;
+  const facts = counted(renewed, "fact");
+  const day = expiresAt === undefined ? "" : localMinute(expiresAt).slice(0, "2026-01-01".length);
+  const [done, would, until] =
+    which === "undo"
+      ? [`${facts} got the former end back`, `Would give ${facts} the former end back`, "the first ends on"]
+      : [`Renewed ${facts}`, `Would renew ${facts}`, "until"];
+  return `${dryRun ? would : done}${which === "undo" ? ": " : " "}${until} ${day}.${stays}`;
 }
 
 /** `pin`: the command that confirms it. */

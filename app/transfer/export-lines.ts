@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { ANSWER_LIMITS, requireCount } from "../../engine/answer-limits.ts";
 import { parseAuditEntry } from "../../engine/audit/audit-entries.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { Entry, FormerValue, MemoryStore, Origin } from "../../engine/store/memory-store.ts";
@@ -111,11 +112,15 @@ async function lineOf(
   return factLine(entry, history);
 }
 
-/** The object that `get` and REST return, without its revision, which belongs to this store, and with its history. */
+/**
+ * The object that `get` and REST return, without its revision, which belongs to this store, with whether its end was chosen, and
+ * with its history.
+ */
 function factLine(entry: Entry, history: readonly FormerValue[]): string | { readonly reason: string } {
   if (!isUtf8(entry.value)) return { reason: "is not valid text" };
   const { revision: _, ...reply } = toWire(factView(entry));
-  return JSON.stringify(history.length === 0 ? reply : { ...reply, history: historyLine(history) });
+  const about = { ...reply, ...defined({ ending: entry.ending }) };
+  return JSON.stringify(history.length === 0 ? about : { ...about, history: historyLine(history) });
 }
 
 function auditLine(entry: Entry): string | { readonly reason: string } {

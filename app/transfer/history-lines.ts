@@ -6,7 +6,7 @@ import type { FormerValue, UnixMs } from "../../engine/store/memory-store.ts";
 import { valueView } from "../fact-view.ts";
 import type { FormerView } from "../memory.ts";
 import { type ToWire, toWire } from "../wire/codec.ts";
-import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
+import { endingLine, requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
 /** A life's id in an export; it only has to be unique there. */
 const LIFE = /^[\w-]{1,64}$/;
@@ -19,6 +19,7 @@ export const formerLine = z.strictObject({
   created_at: z.string(),
   updated_at: z.string(),
   expires_at: z.exactOptional(z.string()),
+  ending: z.exactOptional(endingLine),
   fingerprint: z.exactOptional(z.string()),
   writer: z.exactOptional(writerLine),
   conversation_id: z.exactOptional(z.string()),
@@ -30,8 +31,8 @@ export const formerLine = z.strictObject({
 /** Oldest first. */
 export function historyLine(shown: readonly FormerValue[]): readonly object[] {
   return shown.toReversed().map((former) => {
-    const { life, into, joined } = former;
-    return { ...toWire(valueView(former)), ...defined({ life, into }), joined };
+    const { ending, life, into, joined } = former;
+    return { ...toWire(valueView(former)), ...defined({ ending, life, into }), joined };
   });
 }
 
@@ -44,11 +45,11 @@ export function readFormerLine(
   const createdAt = requirePast("history", requireTime("history", line.created_at));
   const updatedAt = requirePast("history", requireTime("history", line.updated_at));
   requireFingerprint("history", line.fingerprint, Buffer.from(value));
-  const { expires_at, life, into, joined, writer } = line;
+  const { expires_at, ending, life, into, joined, writer } = line;
   return {
     ...{ ...fact, value: Buffer.from(value), createdAt, updatedAt, joined },
     ...(expires_at !== undefined && { expiresAt: requireTime("history", expires_at) }),
     ...writerFrom(writer),
-    ...defined({ life, into }),
+    ...defined({ ending, life, into }),
   };
 }

@@ -105,12 +105,12 @@ class BatchImport {
     const { now, onConflict } = this.#request;
     const there = this.#there.get(entry.key);
     if (there !== undefined && keepsExisting(there, entry, onConflict)) return undefined;
-    const { key, value, category, tags, expiresAt = now, conversationId } = entry;
+    const { key, value, category, tags, ending, expiresAt = now, conversationId } = entry;
     const { leastTtlSeconds: least, mostTtlSeconds: most } = FACT_LIMITS;
     const seconds = Math.round((expiresAt - now) / 1_000);
     return {
       ...{ key, value: Buffer.from(value).toString(), category, tags, ...defined({ conversationId }) },
-      ttlSeconds: Math.min(Math.max(seconds, least), most),
+      ...(ending !== "default" && { ttlSeconds: Math.min(Math.max(seconds, least), most) }),
       ...(onConflict !== "replace" && { ifRevision: there?.revision ?? 0 }),
     };
   }

@@ -13,7 +13,6 @@ import type {
   ConflictRule,
   Entry,
   EntryMeta,
-  MemoryStore,
   NewEntry,
   PutManyOptions,
   PutOptions,
@@ -23,6 +22,7 @@ import type {
 } from "../../engine/store/memory-store.ts";
 import { type Subject, subjectOf } from "../../engine/store/namespace.ts";
 import { nextTurn } from "../../engine/timing.ts";
+import type { OpenMemory } from "../compose.ts";
 import { requireNamespace } from "../subject.ts";
 import { keepNewestCalls, TOOL_HISTORY_LIMITS } from "../tool-history.ts";
 import type { ImportFile, ImportItem, ReadItems } from "./formats/format.ts";
@@ -41,7 +41,7 @@ import { resolveNote } from "./resolve-note.ts";
 
 export interface ImportRequest {
   /** From `openMemory`. */
-  readonly memory: { readonly store: MemoryStore; readonly now: () => UnixMs };
+  readonly memory: Pick<OpenMemory, "store" | "now"> & Partial<Pick<OpenMemory, "defaultTtlSeconds">>;
   readonly subject: Subject;
   readonly format: ImportFormat;
   /** The format's reader. */
@@ -92,7 +92,7 @@ function makeImportId(format: ImportFormat, now: UnixMs): string {
  */
 export async function importFiles(request: ImportRequest): Promise<ImportResult> {
   const namespace = requireNamespace(request.subject);
-  const { store, now } = request.memory;
+  const { store, now, defaultTtlSeconds } = request.memory;
   const { ttlSeconds } = request;
   checkTtl(ttlSeconds); // once, not for each note
   if (request.category !== undefined) checkCategory(request.category);
@@ -101,7 +101,7 @@ export async function importFiles(request: ImportRequest): Promise<ImportResult>
   const targets = new ImportTargets(store, request.shown);
   await targets.of(namespace);
   const run = new ImportRun(request, targets);
-  const context = { namespace, now: now(), ...(ttlSeconds !== undefined && { ttlSeconds }) };
+  const context = { namespace, now: now(), ...defined({ ttlSeconds, defaultTtlSeconds }) };
   return run.tally.takeAll(request.read(request.files, context), run);
 }
 

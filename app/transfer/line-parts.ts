@@ -13,6 +13,9 @@ export const writerLine = z.strictObject({
   session_kind: z.exactOptional(z.string()),
 });
 
+/** Of an expiry: whether somebody chose it. */
+export const endingLine = z.enum(["default", "chosen"]);
+
 /** The export's claim: the importer is the operator. */
 export function writerFrom(line: z.infer<typeof writerLine> | undefined): { readonly writer?: Writer } {
   if (line === undefined) return {};

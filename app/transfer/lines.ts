@@ -16,6 +16,7 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { FACT_LIMITS, factEntry, validateFact } from "../../engine/facts/facts-policy.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { endAfter } from "../../engine/facts/renewal.ts";
 import { pathOf } from "../../engine/projections/paths.ts";
 import { isToCome } from "../../engine/rfc3339.ts";
 import type { NewEntry, UnixMs } from "../../engine/store/memory-store.ts";
@@ -24,13 +25,14 @@ import type { FactView } from "../memory.ts";
 import type { ToWire } from "../wire/codec.ts";
 import { problemOfJson } from "../wire/strict-json.ts";
 import { formerLine, readFormerLine } from "./history-lines.ts";
-import { requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
+import { endingLine, requireFingerprint, requireTime, writerFrom, writerLine } from "./line-parts.ts";
 
 export interface LineContext {
   readonly namespace: Namespace;
   readonly now: UnixMs;
   /** The lifetime of a line without one; absent: the default. */
   readonly ttlSeconds?: number;
+  readonly defaultTtlSeconds?: number;
 }
 
 /** Tolerates different clocks of the exporting and importing machines. */
@@ -58,6 +60,8 @@ const factLine = z.strictObject({
   revision: z.exactOptional(z.int()),
   /** Not imported. */
   pinned: z.exactOptional(z.literal(true)),
+  /** Of its expiry. */
+  ending: z.exactOptional(endingLine),
   /** Present when the export included it. */
   history: z.exactOptional(z.array(formerLine)),
   ...times,
@@ -79,18 +83,18 @@ export function readEntry(line: string, context: LineContext): NewEntry {
 function factFrom(parsed: object, context: LineContext): NewEntry {
   const { namespace, now } = context;
   const line = requireShape(factLine.safeParse(parsed));
-  const { ttl_seconds: ttlSeconds, expires_at, fingerprint, path, writer, history, ...given } = line;
+  const { ttl_seconds: ttlSeconds, expires_at, ending, fingerprint, path, writer, history, ...given } = line;
   const { conversation_id: conversationId } = line;
   const fact = validateFact({ ...given, conversationId, ttlSeconds: ttlSeconds ?? context.ttlSeconds });
   if (path !== undefined && path !== pathOf(fact.category, fact.key))
     throw invalidField("path", "does not match key and category; leave it out");
   if (expires_at !== undefined && ttlSeconds !== undefined)
     throw invalidField("ttl_seconds", "and expires_at cannot be combined; give one of them");
-  const expiresAt =
+  const end =
     expires_at === undefined
-      ? now + fact.ttlSeconds * 1_000
-      : requireExpiry(expires_at, now, FACT_LIMITS.mostTtlSeconds);
-  const times = { ...writeTimes(given, now), expiresAt };
+      ? endAfter(fact.ttlSeconds, context)
+      : { expiresAt: requireExpiry(expires_at, now, FACT_LIMITS.mostTtlSeconds), ...defined({ ending }) };
+  const times = { ...writeTimes(given, now), ...end };
   const former = history?.map((one) => readFormerLine(one, (field, time) => requirePast(field, time, now)));
   const entry = {
     ...factEntry(namespace, fact, times),

@@ -70,12 +70,12 @@ function isSame(one: Pick<Entry, "value">, other: Pick<NewEntry, "value">): bool
 /** Keeps its writer, tags and times. */
 function refreshed(
   there: Entry,
-  { expiresAt }: NewEntry,
+  { expiresAt, ending }: NewEntry,
   category = there.category,
 ): { readonly write?: NewEntry } {
   const isLonger = there.expiresAt !== undefined && expiresAt !== undefined && expiresAt > there.expiresAt;
   if (!isLonger && category === there.category) return {};
-  const { namespace, origin, prolonged } = there;
-  const renewed = { ...heldOf(there), ...(isLonger && { expiresAt }), category, ...defined({ prolonged }) };
+  const { namespace, origin } = there;
+  const renewed = { ...heldOf(there), ...(isLonger && defined({ expiresAt, ending })), category };
   return { write: { namespace, origin, ...renewed } };
 }

@@ -49,7 +49,7 @@ export const STORE_PARAMETERS = {
     },
     ttl_seconds: {
       type: "integer",
-      description: "How long to keep it, 3600 to 31536000; left out: 90 days, or the end chosen before.",
+      description: "How long to keep it, 3600 to 31536000; left out: the default, or the end chosen before.",
     },
   },
 } as const;

@@ -29,6 +29,8 @@ export interface WorkerMemoryOptions {
   readonly embeddings?: EmbeddingSettings;
   /** What a search shows when no hit is certain, for queries without a mode. Default `balanced`. */
   readonly recall?: RecallMode;
+  /** The life of a fact whose writer names none. Default: 90. */
+  readonly lifetimeDays?: number;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
 }
@@ -83,13 +85,21 @@ export function startWorker(options: WorkerOptions): Memory {
 }
 
 function workerStart(options: WorkerMemoryOptions): WorkerStart {
-  const { databasePath, keyPath, configuredKey, env = process.env, sweepEveryMs, recall } = options;
+  const {
+    databasePath,
+    keyPath,
+    configuredKey,
+    env = process.env,
+    sweepEveryMs,
+    recall,
+    lifetimeDays,
+  } = options;
   const { embeddings = NO_EMBEDDINGS } = options;
   return {
     ...{ databasePath, keyPath, embeddings },
     ...defined({ configuredKey }),
     env: Object.fromEntries(KEY_SETTINGS.map((name) => [name, env[name]])),
-    ...defined({ sweepEveryMs, recall }),
+    ...defined({ sweepEveryMs, recall, lifetimeDays }),
   };
 }
 

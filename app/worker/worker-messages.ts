@@ -15,6 +15,7 @@ export interface WorkerStart {
   readonly sweepEveryMs?: number;
   readonly embeddings: EmbeddingSettings;
   readonly recall?: RecallMode;
+  readonly lifetimeDays?: number;
 }
 
 /** Errors are sent as data: structured cloning would drop class, code and details. */

@@ -15,6 +15,7 @@ export const FACT_LIMITS = {
   conversationBytes: 256,
   leastTtlSeconds: 3_600,
   mostTtlSeconds: 31_536_000,
+  /** Unless the operator chose another one (`lifetimeDays`). */
   defaultTtlSeconds: 7_776_000,
   /** Facts in one request. */
   together: 250,
@@ -42,7 +43,8 @@ export interface CheckedFact {
   readonly category: string;
   /** Without duplicates, in the given order. */
   readonly tags: readonly string[];
-  readonly ttlSeconds: number;
+  /** Absent: the default. */
+  readonly ttlSeconds?: number;
   readonly conversationId?: string;
 }
 
@@ -50,7 +52,7 @@ export interface CheckedFact {
  * Validates a fact. Throws `invalid_input` naming the field, the limit and the remedy.
  *
  * Accepts any input, since hosts pass tool arguments unchecked: an object with `key`, `value` and optionally `category`, `tags`,
- * `ttlSeconds`, `conversationId`. `null` in an optional field counts as absent; a ttl of 0 or absent is 90 days.
+ * `ttlSeconds`, `conversationId`. `null` in an optional field, and a ttl of 0, count as absent.
  */
 export function validateFact(input: unknown): CheckedFact {
   if (typeof input !== "object" || input === null)
@@ -61,7 +63,7 @@ export function validateFact(input: unknown): CheckedFact {
     value: checkValue(given.value),
     category: checkCategory(given.category),
     tags: checkTags(given.tags),
-    ttlSeconds: checkTtl(given.ttlSeconds),
+    ...defined({ ttlSeconds: checkTtl(given.ttlSeconds) }),
     ...defined({ conversationId: checkConversationId(given.conversationId) }),
   };
 }
@@ -114,11 +116,11 @@ export function isReservedCategory(name: string): boolean {
   return RESERVED_CATEGORIES.some((reserved) => reserved === name);
 }
 
-/** The entry for a checked fact; see {@link CheckedFact.ttlSeconds} for its expiry. */
+/** The entry for a checked fact; {@link endOfNew} says when it ends. */
 export function factEntry(
   namespace: Namespace,
   fact: CheckedFact,
-  times: Pick<NewEntry, "createdAt" | "updatedAt"> & { readonly expiresAt: UnixMs },
+  times: Pick<NewEntry, "createdAt" | "updatedAt" | "ending"> & { readonly expiresAt: UnixMs },
 ): NewEntry {
   const { ttlSeconds: _, value, ...given } = fact;
   return { namespace, origin: "fact", ...given, value: Buffer.from(value), ...times };
@@ -175,15 +177,15 @@ function checkConversationId(id: unknown): string | undefined {
   return name;
 }
 
-/** The ttl in seconds; 90 days when absent. Throws `invalid_input`. */
-export function checkTtl(ttlSeconds: unknown): number {
-  const { leastTtlSeconds, mostTtlSeconds, defaultTtlSeconds } = FACT_LIMITS;
-  if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return defaultTtlSeconds;
+/** The ttl in seconds; undefined when absent. Throws `invalid_input`. */
+export function checkTtl(ttlSeconds: unknown): number | undefined {
+  const { leastTtlSeconds, mostTtlSeconds } = FACT_LIMITS;
+  if (ttlSeconds === undefined || ttlSeconds === null || ttlSeconds === 0) return undefined;
   if (isWholeNumber(ttlSeconds) && ttlSeconds >= leastTtlSeconds && ttlSeconds <= mostTtlSeconds)
     return ttlSeconds;
   throw invalidField(
     "ttl_seconds",
-    `must be a whole number from ${leastTtlSeconds} (an hour) to ${mostTtlSeconds} (a year); leave it out for ${defaultTtlSeconds} (90 days)`,
+    `must be a whole number from ${leastTtlSeconds} (an hour) to ${mostTtlSeconds} (a year); leave it out for the usual time`,
   );
 }
 

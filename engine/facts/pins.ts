@@ -7,19 +7,26 @@
 import { type HelmdeckError, invalidField } from "../errors.ts";
 import { PIN_LIMITS, tokensOf } from "../projections/pinned-text.ts";
 import type { DecideRenewal, Entry } from "../store/memory-store.ts";
-import { FACT_LIMITS } from "./facts-policy.ts";
 import { isPinned, PINNED } from "./marks.ts";
+import { endingOf, LONGEST_LIFE_MS, SLACK_MS } from "./renewal.ts";
 
-const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
-
-/** A year from now or, unless a person asks, from when the value was stored. Throws `invalid_input` beyond a limit. */
-export function pinning(isPerson: boolean): DecideRenewal {
+/**
+ * A year from now or, unless a person asks, from when the value was stored or a person last confirmed it; never earlier than the
+ * fact would end unpinned. Throws `invalid_input` beyond a limit.
+ */
+export function pinning(isPerson: boolean, defaultTtlSeconds: number): DecideRenewal {
   return (entry, now, beside = []) => {
-    if (isPinned(entry)) return isPerson ? { expiresAt: now + LONGEST_LIFE_MS } : undefined;
+    const confirmed = { expiresAt: now + LONGEST_LIFE_MS, confirmedAt: now };
+    if (isPinned(entry)) return isPerson ? confirmed : undefined;
     requireRoom(entry, beside);
-    const expiresAt = (isPerson ? now : Math.min(now, entry.updatedAt)) + LONGEST_LIFE_MS;
+    const pinned = { tags: [...entry.tags, PINNED], ending: endingOf(entry, defaultTtlSeconds) };
+    if (isPerson) return { ...confirmed, ...pinned };
+    const expiresAt =
+      Math.min(now, Math.max(entry.updatedAt, entry.confirmedAt ?? entry.updatedAt)) + LONGEST_LIFE_MS;
     if (expiresAt <= now) throw onlyAPerson("was stored more than a year ago: only a person can pin it");
-    return { expiresAt, tags: [...entry.tags, PINNED] };
+    if (Math.min(entry.expiresAt ?? 0, confirmed.expiresAt) > expiresAt + SLACK_MS)
+      throw onlyAPerson("already ends later than an agent's pin may last: only a person can pin it");
+    return { expiresAt, ...pinned };
   };
 }
 

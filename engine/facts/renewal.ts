@@ -1,51 +1,109 @@
 /** Renewal rules: a fact lives as long as a person says or, if the operator enables it, as long as it is used. */
+import { isExpired } from "../store/entry-rules.ts";
 import type { DecideRenewal, Entry, UnixMs } from "../store/memory-store.ts";
+import type { Ending } from "../store/writer.ts";
 import { checkTtl, FACT_LIMITS } from "./facts-policy.ts";
 import { isPinned } from "./marks.ts";
 
 const DAY_MS = 86_400_000;
-const DEFAULT_LIFE_MS = FACT_LIMITS.defaultTtlSeconds * 1_000;
-const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
+export const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
 /** A store may wait between reading the clock and writing. */
-const SLACK_MS = 60_000;
+export const SLACK_MS = 60_000;
 
 /** Facts that expire within this time are listed, so that nothing vanishes unnoticed. */
 export const EXPIRING_WITHIN_MS = 14 * DAY_MS;
 
-type ByHand = (
-  entry: Pick<Entry, "expiresAt">,
-  now: UnixMs,
-) => { readonly expiresAt: UnixMs; readonly prolonged?: true } | undefined;
+interface End {
+  readonly expiresAt: UnixMs;
+  readonly ending: Ending;
+}
 
-/** Without a ttl: 90 days from now, or the current expiry when that is later. Throws `invalid_input`. */
-export function renewalByHand(ttlSeconds: unknown): ByHand {
-  const lifeMs = checkTtl(ttlSeconds) * 1_000;
-  if (ttlSeconds) return (_entry, now) => ({ expiresAt: now + lifeMs });
-  return ({ expiresAt = 0 }, now) =>
-    expiresAt < now + lifeMs ? { expiresAt: now + lifeMs, prolonged: true } : undefined;
+/** The end of a fact that is new, or renewed: after the ttl that somebody gave, or else the default one. */
+export function endAfter(
+  ttlSeconds: number | undefined,
+  {
+    now,
+    defaultTtlSeconds = FACT_LIMITS.defaultTtlSeconds,
+  }: { readonly now: UnixMs; readonly defaultTtlSeconds?: number },
+): End {
+  const ending = ttlSeconds === undefined ? "default" : "chosen";
+  return { expiresAt: now + (ttlSeconds ?? defaultTtlSeconds) * 1_000, ending };
+}
+
+/** Without a ttl, never earlier than the current expiry. Throws `invalid_input`. */
+export function renewalByHand(
+  ttlSeconds: unknown,
+  defaultTtlSeconds: number,
+  isPerson: boolean,
+): DecideRenewal {
+  const given = checkTtl(ttlSeconds);
+  return ({ expiresAt = 0 }, now) => {
+    const end = endAfter(given, { now, defaultTtlSeconds });
+    if (given === undefined && end.expiresAt <= expiresAt) return undefined;
+    return { ...end, ...(isPerson && { confirmedAt: now }) };
+  };
 }
 
 /**
  * The end of a fact that is stored without a ttl. Somebody chose another end than the default one: it stays, but for one that no
- * ttl gives, as after a clock that was ahead.
+ * ttl gives, as after a clock that was ahead. A default end begins anew, but not earlier: another program's default may be longer.
  */
-export function endOfStore(there: ChosenEnd | undefined, now: UnixMs): UnixMs {
-  if (there?.expiresAt === undefined || hasDefaultEnd(there)) return now + DEFAULT_LIFE_MS;
-  return Math.min(there.expiresAt, now + LONGEST_LIFE_MS);
+export function endOfStore(there: Ended | undefined, now: UnixMs, defaultTtlSeconds: number): End {
+  const anew = endAfter(undefined, { now, defaultTtlSeconds });
+  if (there?.expiresAt === undefined) return anew;
+  const latest = now + LONGEST_LIFE_MS;
+  const ending = endingOf(there, defaultTtlSeconds);
+  if (ending === "chosen") return { expiresAt: Math.min(there.expiresAt, latest), ending };
+  return there.expiresAt > latest ? anew : { ...anew, expiresAt: Math.max(there.expiresAt, anew.expiresAt) };
 }
 
-type ChosenEnd = Pick<Entry, "updatedAt" | "expiresAt" | "prolonged">;
+type Ended = Pick<Entry, "updatedAt" | "expiresAt" | "ending" | "tags">;
 
-function hasDefaultEnd({ updatedAt, expiresAt = 0, prolonged }: ChosenEnd): boolean {
-  return prolonged === true || Math.abs(expiresAt - updatedAt - DEFAULT_LIFE_MS) <= SLACK_MS;
+/** Rows of version 0.3 do not say: there, a pin or the usual length tells a default end. */
+export function endingOf(entry: Ended, defaultTtlSeconds: number): Ending {
+  const { updatedAt, expiresAt = 0, ending } = entry;
+  if (ending !== undefined) return ending;
+  const isLife = (seconds: number) => Math.abs(expiresAt - updatedAt - seconds * 1_000) <= SLACK_MS;
+  const isDefault = isPinned(entry) || [FACT_LIMITS.defaultTtlSeconds, defaultTtlSeconds].some(isLife);
+  return isDefault ? "default" : "chosen";
 }
 
-/** Renews facts with the default life only, at most once a day, and never beyond a year from the last store. Not what is pinned. */
-export const renewalByUse: DecideRenewal = (entry, now) => {
-  const { updatedAt, expiresAt } = entry;
-  if (expiresAt === undefined || isPinned(entry)) return undefined;
-  const renewed = Math.min(now + DEFAULT_LIFE_MS, updatedAt + LONGEST_LIFE_MS);
-  return hasDefaultEnd(entry) && renewed - expiresAt >= DAY_MS
-    ? { expiresAt: renewed, prolonged: true }
-    : undefined;
-};
+/** Renews facts with a default end only, at most once a day, and never beyond a year from the last store. Not what is pinned. */
+export function renewalByUse(defaultTtlSeconds: number): DecideRenewal {
+  return (entry, now) => {
+    const { updatedAt, expiresAt } = entry;
+    if (expiresAt === undefined || isPinned(entry)) return undefined;
+    const anew = endAfter(undefined, { now, defaultTtlSeconds });
+    const renewed = Math.min(anew.expiresAt, updatedAt + LONGEST_LIFE_MS);
+    const mayRenew = endingOf(entry, defaultTtlSeconds) === "default" && renewed - expiresAt >= DAY_MS;
+    return mayRenew ? { ...anew, expiresAt: renewed } : undefined;
+  };
+}
+
+/**
+ * Renews one of many facts by a day or more, a pinned one for a year and only for a person, and keeps its former end for
+ * {@link undoingRenewal}. `at`: the same for all of them.
+ */
+export function renewalOfMany(defaultTtlSeconds: number, isPerson: boolean, at: UnixMs): DecideRenewal {
+  const byHand = renewalByHand(undefined, defaultTtlSeconds, isPerson);
+  return (entry, now, beside) => {
+    const { expiresAt } = entry;
+    if (expiresAt === undefined || (isPinned(entry) && !isPerson)) return undefined;
+    const ending = endingOf(entry, defaultTtlSeconds);
+    const renewal = isPinned(entry)
+      ? { expiresAt: now + LONGEST_LIFE_MS, ending, confirmedAt: now }
+      : byHand(entry, now, beside);
+    if (renewal?.expiresAt === undefined || renewal.expiresAt - expiresAt < DAY_MS) return undefined;
+    return { ...renewal, formerEnd: { expiresAt, ending, at } };
+  };
+}
+
+/** Gives a fact the end that it had before the renewal at that time, unless that has passed, or its end was changed since. */
+export function undoingRenewal(at: UnixMs): DecideRenewal {
+  return ({ formerEnd }, now) => {
+    if (formerEnd === undefined || formerEnd.at !== at || isExpired(formerEnd.expiresAt, now))
+      return undefined;
+    const { expiresAt, ending } = formerEnd;
+    return { expiresAt, ending };
+  };
+}

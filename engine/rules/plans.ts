@@ -156,10 +156,21 @@ export function planRenewal<S extends Slot>(
   requireRevision(there, ifRevision);
   const renewal = there && decide(there, now, beside);
   if (there === undefined || renewal === undefined) return unchanged(there);
-  const { prolonged: _, ...entry } = there;
+  const { formerEnd: _, ...entry } = there;
   const renewed = { ...(renewal.expiresAt === undefined ? there : entry), ...renewal };
   const upsert = { ...written(slot, renewed, now), history: undefined, isLimited: false };
   return planOf([], [upsert], ([revision = 0]) => ({ ...renewed, revision }));
+}
+
+/** Tells whether a decision changed something: `kept` answers undefined otherwise. */
+export function judged(decide: DecideRenewal) {
+  let isRenewed = false;
+  const judge: DecideRenewal = (...asked) => {
+    const renewal = decide(...asked);
+    isRenewed = renewal !== undefined;
+    return renewal;
+  };
+  return { judge, kept: (entry: Entry | undefined) => (isRenewed ? entry : undefined) };
 }
 
 /** A subject over its quota may still overwrite with less, and renew entries. */

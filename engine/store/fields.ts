@@ -14,6 +14,7 @@ const HELD: Readonly<Record<keyof Held, true>> = {
   createdAt: true,
   updatedAt: true,
   expiresAt: true,
+  ending: true,
   writer: true,
   conversationId: true,
 };
@@ -22,7 +23,9 @@ const FORMER: Readonly<Record<keyof FormerValue, true>> = { ...HELD, life: true,
 const SEALED: Readonly<Record<Exclude<keyof NewEntry, keyof ClearColumns | "history">, true>> = {
   value: true,
   writer: true,
-  prolonged: true,
+  ending: true,
+  confirmedAt: true,
+  formerEnd: true,
   conversationId: true,
 };
 const META: Readonly<Record<keyof EntryMeta, true>> = {

@@ -1,6 +1,6 @@
 /** The contract of every memory store: entries, `MemoryStore`, and its read-only part `MemoryReader`. */
 import type { Namespace, Subject } from "./namespace.ts";
-import type { Writer } from "./writer.ts";
+import type { Ending, FormerEnd, Writer } from "./writer.ts";
 
 declare const fingerprintBrand: unique symbol;
 declare const entryIdBrand: unique symbol;
@@ -30,8 +30,10 @@ export interface NewEntry extends EntryRef, Omit<Held, "createdAt" | "updatedAt"
   /** Set only by imports; otherwise the time of the write. */
   readonly createdAt?: UnixMs;
   readonly updatedAt?: UnixMs;
-  /** The life is a prolonged default life. Set only by a renewal; a put without it clears it. */
-  readonly prolonged?: true;
+  /** When a person last said that the fact stays. Set only by a renewal; a put without it clears it. */
+  readonly confirmedAt?: UnixMs;
+  /** The end before a renewal of many facts, for its undo. Set only by that; any other end clears it. */
+  readonly formerEnd?: FormerEnd;
   /** For facts, set only by imports; ignored when the fact already has a history. Oldest first. */
   readonly history?: readonly FormerValue[];
 }
@@ -46,6 +48,8 @@ export interface Held {
   readonly updatedAt: UnixMs;
   /** Expired when now >= expiresAt; absent = never. A former value is not shown from then on. */
   readonly expiresAt?: UnixMs;
+  /** Whether somebody chose that end; absent when unknown, as in rows of 0.3. */
+  readonly ending?: Ending;
   /** As vouched for by the host; absent when unknown, as in rows of 0.1. */
   readonly writer?: Writer;
   /** It is a turn of this conversation. Nothing else says so, neither key nor tag. */
@@ -114,7 +118,7 @@ export interface PutManyOptions {
 export type FillIn = (
   there: Entry | undefined,
   now: UnixMs,
-) => Partial<Pick<NewEntry, "category" | "tags" | "expiresAt">>;
+) => Partial<Pick<NewEntry, "category" | "tags" | "expiresAt" | "ending">>;
 
 export interface PutOptions extends WriteCondition {
   /** Keys of other facts of the namespace to supersede with this write, at most nine; missing ones are ignored. */
@@ -138,14 +142,16 @@ export interface EntryMeta extends EntryRef {
 
 export interface Entry extends EntryMeta, Held {
   readonly fingerprint: Fingerprint;
-  readonly prolonged?: true;
+  readonly confirmedAt?: UnixMs;
+  readonly formerEnd?: FormerEnd;
 }
 
 /** A new expiry, from any starting point; other tags. What is absent stays. */
 interface Renewal {
   readonly expiresAt?: UnixMs;
-  /** Only with an expiry. */
-  readonly prolonged?: true;
+  readonly ending?: Ending;
+  readonly confirmedAt?: UnixMs;
+  readonly formerEnd?: FormerEnd;
   /** With marks, which a put cannot set. */
   readonly tags?: readonly string[];
 }
@@ -530,6 +536,8 @@ export interface MemoryStore extends MemoryReader, VectorStore {
    * is missing or does not open. Yields if requested: throws `store_locked` soon when another writer is active.
    */
   renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined>;
+  /** The same for several entries of one namespace, in one transaction; undefined also where nothing was to be changed. */
+  renewMany(refs: readonly EntryRef[], decide: DecideRenewal): Promise<readonly (Entry | undefined)[]>;
   /**
    * Undoes the last store that changed a fact's value or superseded others; the next call undoes the one before. Undefined when
    * the fact is missing or has no history. Throws `invalid_input` when a superseded key is in use again.

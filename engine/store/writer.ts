@@ -1,5 +1,6 @@
 /** The writer of an entry, as vouched for by the host: never taken from an argument, and sealed with the value. */
 
+import { defined } from "../defined.ts";
 import { invalidField } from "../errors.ts";
 import { jsonListOf } from "../json.ts";
 
@@ -41,6 +42,17 @@ export interface Said {
   readonly updatedAt: number;
 }
 
+/** `default`: the end that a fact gets whose writer names none. */
+export type Ending = "default" | "chosen";
+
+export interface FormerEnd {
+  /** Unix milliseconds, like all times here. */
+  readonly expiresAt: number;
+  readonly ending: Ending;
+  /** Of the renewal: the same for all facts that it renewed. */
+  readonly at: number;
+}
+
 const LENGTH_BYTES = 2;
 
 /** Throws `invalid_input`, naming the field and its limit in bytes of UTF-8. */
@@ -55,18 +67,24 @@ export function checkWriter(writer: Writer): void {
 }
 
 /**
- * The content to seal: two bytes of length, then JSON with the writer, a mark for a prolonged life and the conversation (empty when
- * there is none of them), then the value. Until 0.3.0, the list had to name a writer or the mark, and more fields were ignored.
+ * The content to seal: two bytes of length, then JSON with the writer, the conversation and marks for its end (empty when there is
+ * none of them), then the value. Until 0.3.0, the list had to name a writer or the first mark, of a default end that a store begins
+ * again, and more fields were ignored.
  */
-export function encodeContent({ value, writer, prolonged, conversationId, ...others }: Content): Uint8Array {
+export function encodeContent({ value, writer, ...marks }: Content): Uint8Array {
+  const { conversationId, ending, confirmedAt, formerEnd, ...others } = marks;
   others satisfies Record<string, never>; // every field is encoded
-  const said = writer ?? (conversationId === undefined ? undefined : NOBODY);
+  const isMarked = conversationId !== undefined || ending !== undefined;
+  const isUsual = ending === "default" && confirmedAt === undefined;
+  const said = writer ?? (isMarked && !isUsual ? NOBODY : undefined);
   const about = [
     ...FIELDS.map((field) => said?.[field] ?? null),
-    ...(prolonged || conversationId !== undefined ? [prolonged ? PROLONGED : null] : []),
-    ...(conversationId === undefined ? [] : [conversationId, ...(writer === undefined ? [UNKNOWN] : [])]),
+    ...(isMarked
+      ? [isUsual ? USUAL : null, conversationId ?? null, writer === undefined ? UNKNOWN : null]
+      : []),
+    ...endMarks(marks),
   ];
-  const named = said === undefined && !prolonged ? "" : JSON.stringify(about);
+  const named = said === undefined && !isMarked ? "" : JSON.stringify(about);
   const writerBytes = Buffer.byteLength(named);
   const content = Buffer.allocUnsafe(LENGTH_BYTES + writerBytes + value.byteLength);
   content.writeUInt16BE(writerBytes);
@@ -75,15 +93,26 @@ export function encodeContent({ value, writer, prolonged, conversationId, ...oth
   return content;
 }
 
-const PROLONGED = 1;
-/** What 0.3.0 shows as the writer of a turn that has none. */
+function endMarks({ ending, confirmedAt, formerEnd }: About): readonly (number | null)[] {
+  if (ending === undefined) return [];
+  const former = formerEnd && [formerEnd.at, formerEnd.expiresAt, ENDINGS.indexOf(formerEnd.ending)];
+  return [ENDINGS.indexOf(ending), confirmedAt ?? null, ...(former ?? [])];
+}
+
+const USUAL = 1;
+/** What 0.3.0 shows as the writer of a marked row that has none. */
 const NOBODY: Writer = { surface: "import" };
 const UNKNOWN = 0;
+const ENDINGS = ["default", "chosen"] as const satisfies readonly Ending[];
 
 interface About {
   readonly writer?: Writer;
-  readonly prolonged?: true;
   readonly conversationId?: string;
+  readonly ending?: Ending;
+  /** Only with an ending. */
+  readonly confirmedAt?: number;
+  /** Only with an ending. */
+  readonly formerEnd?: FormerEnd;
 }
 
 export interface Content extends About {
@@ -103,17 +132,27 @@ export function decodeContent(content: Uint8Array): Content | undefined {
 }
 
 function parseAbout(json: string): About | undefined {
-  const [surface, agent, sessionKind, mark, conversationId, author] = jsonListOf(json);
+  const [surface, agent, sessionKind, mark, conversationId, author, place, confirmedAt, ...former] =
+    jsonListOf(json);
+  if (typeof surface !== "string" && mark !== USUAL) return undefined;
+  // A row of version 0.3 has the first mark alone.
+  const ending = typeof place === "number" ? ENDINGS[place] : mark === USUAL ? "default" : undefined;
   const others = {
-    ...(mark === PROLONGED && ({ prolonged: true } as const)),
+    ...defined({ ending, formerEnd: formerEndOf(former) }),
+    ...(typeof confirmedAt === "number" && { confirmedAt }),
     ...(typeof conversationId === "string" && { conversationId }),
   };
-  if (author === UNKNOWN) return others;
-  if (typeof surface !== "string") return mark === PROLONGED ? others : undefined;
+  if (typeof surface !== "string" || author === UNKNOWN) return others;
   const writer = {
     surface,
     ...(typeof agent === "string" && { agent }),
     ...(typeof sessionKind === "string" && { sessionKind }),
   };
   return { writer, ...others };
+}
+
+function formerEndOf([at, expiresAt, place]: readonly unknown[]): FormerEnd | undefined {
+  const ending = typeof place === "number" ? ENDINGS[place] : undefined;
+  if (typeof at !== "number" || typeof expiresAt !== "number" || ending === undefined) return undefined;
+  return { expiresAt, ending, at };
 }

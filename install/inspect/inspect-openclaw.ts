@@ -107,7 +107,7 @@ async function inspectFound(
       facts: factsEmbedder(at(config, "plugins", "entries", PLUGIN_ID, "config", "embeddings")),
       engine: engineOf(at(config, "plugins", "entries", PLUGIN_ID, "config", "source")),
       auditTools: auditTools(at(config, "plugins", "entries", PLUGIN_ID, "config", "auditTools")),
-      ...speakingFacts(at(config, "plugins", "entries", PLUGIN_ID)),
+      ...answeredFacts(at(config, "plugins", "entries", PLUGIN_ID)),
       ...pluginFacts(config),
       unfitIndexes: unfitIndexes(indexes, config),
       agentsWithProvider: agentsWithProvider(config),
@@ -165,12 +165,16 @@ function engineOf(source: Json | undefined): EngineChoice | undefined {
   return { url, tokens: Object.fromEntries(files), ...defined({ fingerprint256 }) };
 }
 
-function speakingFacts(entry: Json | undefined): Pick<OpenClawReady, "speakUp" | "seesConversations"> {
+function answeredFacts(
+  entry: Json | undefined,
+): Pick<OpenClawReady, "speakUp" | "keepAYear" | "seesConversations"> {
+  const days = at(entry, "config", "lifetimeDays");
   const set = [at(entry, "config", "autoRecall"), at(entry, "config", "captureRequests")];
   const isOn = set.includes("sure") || set.includes("store");
   const isOpen = set.every((value) => value === undefined);
   return {
     speakUp: isOpen ? undefined : isOn ? "on" : "off",
+    keepAYear: days === undefined ? undefined : days === 365 ? "on" : "off",
     seesConversations: at(entry, "hooks", "allowConversationAccess") === true,
   };
 }

@@ -108,6 +108,7 @@ async function inspectJournal(journal: Journal, { facts, openclaw }: FoundOpenCl
     source: entries.source?.sets.at(-1),
     auditTools: entries.auditTools,
     speakUp: entries.speakUp,
+    keepAYear: entries.keepAYear,
     indexDue: entries.indexDue === true,
     hasConfigCopy: config !== undefined,
     configIsAsLeft: config?.existed === true && now !== undefined && leftAs === fingerprint(now),

@@ -14,7 +14,7 @@ import type { SearchWanted } from "../steps/point-search.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Plan } from "./plan.ts";
 import { type EmbeddingsPlan, modelRepairSteps, planEmbeddings } from "./plan-embeddings.ts";
-import { planAuditTools, planFacts, planSource, planSpeakUp } from "./plan-facts.ts";
+import { planAuditTools, planFacts, planKeepAYear, planSource, planSpeakUp } from "./plan-facts.ts";
 import { indexSteps, planSearch, repairSteps, type SearchPlan } from "./plan-search.ts";
 import { uninstallPlan } from "./plan-uninstall.ts";
 import { unmetPrerequisites } from "./prerequisites.ts";
@@ -62,15 +62,13 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
   const forNotes = searchWanted(embeddings, options);
   const search = planSearch(openclaw, facts, options, forNotes);
   const notes = planNotesPlugin(openclaw, facts, forNotes, search);
-  const tools = planAuditTools(openclaw, facts, options);
-  const speakUp = planSpeakUp(openclaw, facts, options);
+  const answers = [planAuditTools, planSpeakUp, planKeepAYear].map((plan) => plan(openclaw, facts, options));
   const changes = [
     ...pluginSteps(openclaw, facts),
     ...embeddings.model,
     ...own.steps,
     ...source.steps,
-    ...tools.steps,
-    ...speakUp.steps,
+    ...answers.flatMap(({ steps }) => steps),
     ...notes.before,
     ...search.steps,
   ];
@@ -98,8 +96,8 @@ function installPlan(openclaw: OpenClawReady, facts: Facts, options: Options): P
       ...attachWarnings(openclaw, options),
       ...keptNoneWarnings(openclaw, options),
     ],
-    questions: [...search.questions, ...own.questions, ...tools.questions, ...speakUp.questions],
-    kept: [...options.kept, ...source.kept, ...tools.kept],
+    questions: [...search.questions, ...own.questions, ...answers.flatMap((one) => one.questions)],
+    kept: [...options.kept, ...source.kept, ...answers.flatMap(({ kept = [] }) => kept)],
   };
 }
 

@@ -108,10 +108,10 @@ function optionsFor({ url, tokens, fingerprint256 }: EngineChoice): readonly str
   return [`--engine ${url}`, ...files, ...pinned];
 }
 
-interface AuditToolsPlan {
+interface AnswerPlan {
   readonly steps: readonly Step[];
   readonly questions: readonly Question[];
-  readonly kept: readonly string[];
+  readonly kept?: readonly string[];
 }
 
 /** Plans the recording of tool calls: asks once, then applies the answer. */
@@ -119,7 +119,7 @@ export function planAuditTools(
   { configPath, auditTools }: OpenClawReady,
   { journal }: Facts,
   options: Options,
-): AuditToolsPlan {
+): AnswerPlan {
   const earlier = journal.auditTools;
   const answer = options.auditTools ?? (earlier?.isDue ? earlier.answer : undefined);
   if (answer === undefined) {
@@ -145,13 +145,40 @@ export function planSpeakUp(
   { configPath, speakUp }: OpenClawReady,
   { journal }: Facts,
   options: Options,
-): Omit<AuditToolsPlan, "kept"> {
+): AnswerPlan {
   const earlier = journal.speakUp;
   const answer = options.speakUp ?? (earlier?.isDue ? earlier.answer : undefined);
   if (answer !== undefined) return { steps: [{ kind: "speak-up", configPath, answer }], questions: [] };
   const isAnswered = earlier !== undefined || speakUp !== undefined;
   return { steps: [], questions: isAnswered ? [] : [SPEAK_UP_QUESTION] };
 }
+
+/**
+ * Whether this run makes a year the default life of facts: by the person's answer, asked once, and yes where nobody can be asked.
+ * Undefined: it stays as somebody set it or said before, or an engine decides.
+ */
+export function yearAnswer({ keepAYear, engine }: OpenClawReady, { journal }: Facts, options: Options) {
+  const earlier = journal.keepAYear;
+  const answer = options.keepAYear ?? (earlier?.isDue ? earlier.answer : undefined);
+  const isOpen = (earlier ?? keepAYear ?? engine ?? options.engine) === undefined;
+  return answer ?? (isOpen ? "on" : undefined);
+}
+
+export function planKeepAYear(openclaw: OpenClawReady, facts: Facts, options: Options): AnswerPlan {
+  const answer = yearAnswer(openclaw, facts, options);
+  if (answer === undefined) return { steps: [], questions: [] };
+  const isAnswered = (options.keepAYear ?? facts.journal.keepAYear) !== undefined;
+  const { configPath } = openclaw;
+  return {
+    steps: [{ kind: "keep-a-year", configPath, answer }],
+    questions: isAnswered ? [] : [KEEP_A_YEAR_QUESTION],
+  };
+}
+
+const KEEP_A_YEAR_QUESTION: Question = {
+  about: "keepAYear",
+  text: "Keep facts for a year? Otherwise a fact ends 90 days after it was stored. You are told two weeks before, and renew what still holds.",
+};
 
 const SPEAK_UP_QUESTION: Question = {
   about: "speakUp",

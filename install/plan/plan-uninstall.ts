@@ -39,8 +39,10 @@ function uninstallPrerequisites(facts: Facts): readonly UnmetPrerequisite[] {
   return [gatewayAccessPrerequisite(openclaw)].filter((unmet) => unmet !== undefined);
 }
 
-function hasSet({ search, facts, auditTools, speakUp }: Facts["journal"]): boolean {
-  return search !== undefined || facts !== undefined || auditTools?.isSet === true || speakUp?.isSet === true;
+function hasSet({ search, facts, ...answered }: Facts["journal"]): boolean {
+  const { auditTools, speakUp, keepAYear } = answered;
+  const isSet = [auditTools, speakUp, keepAYear].some((one) => one?.isSet === true);
+  return search !== undefined || facts !== undefined || isSet;
 }
 
 function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {

@@ -22,6 +22,6 @@ export interface UnmetPrerequisite {
 }
 
 export interface Question {
-  readonly about: "search" | "facts" | "tools" | "notes" | "speakUp";
+  readonly about: "search" | "facts" | "tools" | "notes" | "speakUp" | "keepAYear";
   readonly text: string;
 }

@@ -42,6 +42,6 @@ export const backUpConfig: StepDefinition<BackUpConfig, RestoreConfigCopy> = {
       if (copy === undefined) throw new HelmdeckError("not_found", `The copy of ${configPath} is gone.`);
       await requireOpenClaw(context).writeConfigFile(configPath, copy);
     },
-    forgets: ["search", "facts", "auditTools", "speakUp", "config", "leftAs"],
+    forgets: ["search", "facts", "auditTools", "speakUp", "keepAYear", "config", "leftAs"],
   },
 };

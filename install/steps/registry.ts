@@ -19,9 +19,9 @@ import { pointSearch } from "./point-search.ts";
 import { pointSource } from "./point-source.ts";
 import { pullModel } from "./pull-model.ts";
 import { runSmokeTest } from "./run-smoke-test.ts";
-import { setSpeakUp } from "./speak-up.ts";
 import { startSidecar } from "./start-sidecar.ts";
 import type { Definition, UninstallFacts } from "./step-definition.ts";
+import { setKeepAYear, setSpeakUp } from "./yes-or-no.ts";
 
 const STEPS = [
   createNetwork,
@@ -41,6 +41,7 @@ const STEPS = [
   pointSource,
   setAuditTools,
   setSpeakUp,
+  setKeepAYear,
   runSmokeTest,
   deleteMemory,
   deleteMemoryInContainer,

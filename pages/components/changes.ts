@@ -54,7 +54,7 @@ interface Change {
 
 const RENEW: Change = {
   name: "Renew",
-  about: "Keeps the fact for another 90 days.",
+  about: "Keeps the fact as long as a new one.",
   words: (fact) => ["renew", nameInShell(fact)],
 };
 
@@ -120,6 +120,10 @@ export function keepCommand(commands: Commands, fact: Superseded & Pick<FactView
   return command(commands, ...(fact.pinned ? PIN : RENEW).words(fact));
 }
 
+export function renewManyCommand(commands: Commands, which: "expiring" | "all"): string {
+  return command(commands, "renew", `--${which}`);
+}
+
 /** Asks about each finding. */
 export function tidyCommand(commands: Commands): string {
   return command(commands, "tidy");
@@ -159,6 +163,9 @@ const DONE = {
   saved: "Saved. Its value is the same as before.",
   edited: "Saved. The former value is in its history.",
   renewed: "Renewed.",
+  renewedMany: "Renewed. They are kept as long as new facts, pinned ones for a year.",
+  nothingRenewed: "There was nothing left to renew.",
+  endsRestored: "Undone. They have their former ends back.",
   pinned: "Pinned: it stands in every prompt of its agent, for a year from now.",
   unpinned: "Unpinned. It stays stored.",
   merged: "Merged. The values of the others are in its history.",

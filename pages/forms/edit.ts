@@ -27,7 +27,7 @@ function specOfRemember(context: PageContext): StoreForm {
     path: "/remember",
     fields: {
       keyHint: "A short name, such as deploy/preference. If empty, it is made from the text.",
-      usualLife: "for 90 days",
+      usualLife: "for the usual time",
     },
     verb: "Remember",
     done: "stored",
@@ -79,7 +79,7 @@ function specOfEdit(key: string, fact: FactView | undefined): StoreForm {
     title: `Edit ${line(key)}`,
     path: "/edit",
     of: key,
-    fields: { usualLife: "as before; the usual 90 days begin again" },
+    fields: { usualLife: "as before; the usual time begins again" },
     seen: fact?.revision,
     verb: "Save",
     done: "edited",
@@ -109,7 +109,7 @@ function specOfSupersede(old: string, fact: FactView | undefined): StoreForm {
     of: old,
     fields: {
       keyHint: "A short name for the new fact, different from the old key.",
-      usualLife: "for 90 days",
+      usualLife: "for the usual time",
     },
     verb: "Store and retire the old one",
     done: "superseded",

@@ -2,7 +2,7 @@
 
 import type { FactView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
-import { copyable, keepCommand } from "../components/changes.ts";
+import { copyable, doneNotice, keepCommand, renewManyCommand } from "../components/changes.ts";
 import { factRow, unreadableRows } from "../components/fact-row.ts";
 import { empty, heading, pager } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
@@ -17,15 +17,29 @@ export async function expiringPage(context: PageContext): Promise<Page> {
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, query);
   const isEmpty = facts.length + unreadable.length === 0;
   const list = isEmpty ? nothing(context) : rows(context, facts);
-  const body = html`${heading("Expiring soon", "Facts that expire within 14 days, pinned ones first, then soonest first. Keep those that still hold.")}
-${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
+  const body = html`${doneNotice(context)}${undoLink(context)}${heading("Expiring soon", "Facts that expire within 14 days, pinned ones first, then soonest first. Keep those that still hold.")}
+${renewals(context, isEmpty)}${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
   return { title: "Expiring soon", section: "ending", body };
+}
+
+function undoLink(context: PageContext): Html | undefined {
+  if (param(context, "done") !== "renewedMany") return undefined;
+  return html`<p><a class="button small" href="${context.links.to("/renewals", { which: "undo" })}">Undo the renewal</a></p>`;
+}
+
+/** To renew many at once: those below, or all. */
+function renewals({ viewer: { changes }, links }: PageContext, isEmpty: boolean): Html {
+  const ways = isEmpty ? (["all"] as const) : (["expiring", "all"] as const);
+  const names = { expiring: "Renew all of these", all: "Renew all facts" };
+  if (changes.kind === "commands")
+    return html`${ways.map((which) => html`<div class="command inline">${copyable(renewManyCommand(changes, which), `renew-${which}`, names[which])}</div>`)}`;
+  return html`<p>${ways.map((which) => html`<a class="button small" href="${links.to("/renewals", { which })}">${names[which]}</a> `)}</p>`;
 }
 
 function nothing({ links }: PageContext): Html {
   return empty(
     "Nothing expires within 14 days.",
-    "A fact is kept for 90 days unless you choose otherwise. Facts that expire soon appear here.",
+    "Facts that expire soon appear here.",
     html`<a href="${links.to("/facts")}">Show all facts</a>`,
   );
 }

@@ -215,8 +215,42 @@ describe("the life of a pinned fact", () => {
       );
     await memory.pinFact(MAIN, { key: KEY, pinned: false }, AGENT);
     await memory.renewFact(MAIN, longer, AGENT);
+    await expect(pin(memory, KEY, AGENT)).rejects.toMatchObject(refusedFor(/only a person can pin it/));
+    expect((await memory.getFact(MAIN, { key: KEY }))?.pinned).toBeUndefined();
+  });
+
+  const SHORT = { key: KEY, ttlSeconds: 5 * 86_400 };
+  type Live = (memory: OpenMemory) => Promise<unknown>;
+  const LIVES: readonly (readonly [string, number, Live, number, number])[] = [
+    ["the default life", 10, async () => {}, YEAR, 60 + YEAR],
+    [
+      "a person's renewal",
+      100,
+      (memory) => memory.renewFact(MAIN, { key: KEY }, PERSON),
+      100 + YEAR,
+      150 + YEAR,
+    ],
+    [
+      "a new value",
+      100,
+      (memory) => memory.storeFact(MAIN, { key: KEY, value: "x" }),
+      100 + YEAR,
+      150 + YEAR,
+    ],
+    ["a chosen end", 10, (memory) => memory.renewFact(MAIN, SHORT), YEAR, YEAR],
+  ];
+  test.each(LIVES)("unpinned, it would not end later: after %s", async (_life, day, before, end, stored) => {
+    const { clock, memory } = await openWithClock({ lifetimeDays: YEAR });
+    await memory.storeFact(MAIN, { key: KEY, value: "Nuts." });
+    clock.pass(day * DAY_MS);
+    await before(memory);
+    const unpinned = await endOf(memory);
     await pin(memory, KEY, AGENT);
-    expect(await endOf(memory)).toBe(YEAR);
+    expect(await endOf(memory)).toBe(end);
+    expect(end).toBeGreaterThanOrEqual(Number(unpinned));
+    clock.pass(50 * DAY_MS);
+    await memory.storeFact(MAIN, { key: KEY, value: "Nuts and milk." }, AGENT);
+    expect(await endOf(memory)).toBe(stored);
   });
 
   test("an agent cannot pin what was stored more than a year ago", async () => {

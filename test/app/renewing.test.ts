@@ -8,7 +8,16 @@ import { renewText } from "../../commands/history.ts";
 import { listText } from "../../commands/list.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import { DAY_MS, NOW, openWithClock } from "./fixtures/memories.ts";
+import { importLines } from "../transfer/import-lines.ts";
+import {
+  DAY_MS,
+  entryOf,
+  NOW,
+  openTestMemory,
+  openWithClock,
+  TestClock,
+  tempPlace,
+} from "./fixtures/memories.ts";
 
 const KEY = "deploy/preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
@@ -56,6 +65,143 @@ describe("renewing a fact", () => {
       await expect(memory.renewFact("main", { key })).rejects.toMatchObject({ code: "not_found" });
     }
     expect((await memory.getFact("work", { key: "theirs" }))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+  });
+});
+
+// verifies P-store-keeps
+describe("two programs with defaults of 90 and 365 days on one file", () => {
+  async function both() {
+    const clock = new TestClock();
+    const place = await tempPlace();
+    const opened = (lifetimeDays: number) => openTestMemory({ ...place, now: clock.now, lifetimeDays });
+    return { clock, usual: await opened(90), longer: await opened(365) };
+  }
+
+  test("an end that nobody chose begins again by the default of who stores, but never earlier", async () => {
+    const { clock, usual, longer } = await both();
+    await usual.storeFact("main", FACT);
+    expect(await endOf(longer)).toBe(90);
+    clock.pass(10 * DAY_MS);
+    await longer.storeFact("main", FACT);
+    expect(await endOf(usual)).toBe(375);
+    await usual.storeFact("main", { ...FACT, value: "Through Argo." });
+    expect(await endOf(usual)).toBe(375);
+    clock.pass(300 * DAY_MS);
+    await usual.storeFact("main", { ...FACT, value: "Through Argo CD." });
+    expect(await endOf(usual)).toBe(400);
+  });
+
+  test.each([90, 365, 120])("an end of %d days that somebody chose stays, whoever stores", async (days) => {
+    const { clock, usual, longer } = await both();
+    for (const [at, memory] of [usual, longer, usual].entries()) {
+      const chosen = at === 0 ? { ttlSeconds: days * 86_400 } : {};
+      await memory.storeFact("main", { ...FACT, value: `${at}`, ...chosen });
+      clock.pass(DAY_MS);
+      expect(await endOf(memory)).toBe(days);
+    }
+    await longer.undoFact("main", { key: KEY });
+    await longer.storeFact("main", { ...FACT, value: "After an undo." });
+    expect(await endOf(usual)).toBe(days);
+  });
+
+  test("renewing and importing without a length take the program's own; a dry run says so and changes nothing", async () => {
+    const { clock, longer } = await both();
+    await longer.storeFact("main", { ...FACT, ttlSeconds: 86_400 });
+    const asked = { key: KEY, dryRun: true };
+    expect((await longer.renewFact("main", asked)).expiresAt).toBe(NOW + 365 * DAY_MS);
+    expect(await endOf(longer)).toBe(1);
+    await longer.renewFact("main", { key: KEY });
+    expect(await endOf(longer)).toBe(365);
+    const input = (async function* () {
+      yield Buffer.from('{"key":"imported","value":"x"}\n');
+    })();
+    await importLines({ memory: longer, subject: "main", input });
+    expect(await endOf(longer, "imported")).toBe(365);
+    clock.pass(DAY_MS);
+    await longer.storeFact("main", { key: "imported", value: "y" });
+    expect(await endOf(longer, "imported")).toBe(366);
+  });
+});
+
+// verifies P-condition-judged
+describe("renewing many facts", () => {
+  const PERSON = { surface: "cli", isPerson: true } as const;
+  const AGENT = { surface: "rest", agent: "main" };
+
+  /** Five facts of main on day 80, of which three expire soon, and one of another caller. */
+  async function many() {
+    const { clock, memory } = await openWithClock({ lifetimeDays: 365 });
+    const lives = { early: 81, soon: 90, pinned: 90, later: 200, fresh: 365 };
+    for (const [key, days] of Object.entries(lives))
+      await memory.storeFact("main", { key, value: key, ttlSeconds: days * 86_400 });
+    await memory.storeFact("work", { key: "theirs", value: "x", ttlSeconds: 90 * 86_400 });
+    await memory.pinFact("main", { key: "pinned" }, PERSON);
+    await memory.renewFact("main", { key: "pinned", ttlSeconds: 90 * 86_400 }, PERSON);
+    clock.pass(80 * DAY_MS);
+    const ends = async () => {
+      const { facts } = await memory.listFacts("main", {});
+      return Object.fromEntries(
+        facts.map(({ key, expiresAt = 0 }) => [key, Math.round((expiresAt - NOW) / DAY_MS)]),
+      );
+    };
+    return { clock, memory, ends, lives };
+  }
+
+  test.each([
+    ["expiring", PERSON, { early: 445, soon: 445, pinned: 445 }],
+    ["all", PERSON, { early: 445, soon: 445, pinned: 445, later: 445, fresh: 445 }],
+    ["expiring", AGENT, { early: 445, soon: 445 }],
+    ["all", undefined, { early: 445, soon: 445, later: 445, fresh: 445 }],
+  ] as const)(
+    "%s, by %j: each at once, as its dry run counted; one undo gives them their ends back",
+    async (which, asker, changed) => {
+      const { memory, ends, lives } = await many();
+      const renewed = Object.keys(changed).length;
+      const would = await memory.renewFacts("main", { which, dryRun: true }, asker);
+      expect(would).toMatchObject({ which, renewed, dryRun: true, expiresAt: NOW + 445 * DAY_MS });
+      expect(await ends()).toEqual(lives);
+      expect(await memory.renewFacts("main", { which }, asker)).toMatchObject({ renewed, dryRun: false });
+      expect(await ends()).toEqual({ ...lives, ...changed });
+      expect(await memory.renewFacts("main", { which }, asker)).toMatchObject({ renewed: 0 });
+      expect((await memory.getFact("work", { key: "theirs" }))?.expiresAt).toBe(NOW + 90 * DAY_MS);
+      expect(await memory.renewFacts("main", { which: "undo" }, asker)).toMatchObject({ renewed });
+      expect(await ends()).toEqual(lives);
+      expect(await memory.renewFacts("main", { which: "undo" }, asker)).toMatchObject({ renewed: 0 });
+      await memory.storeFact("main", { key: "soon", value: "Its chosen end stays." });
+      expect(await ends()).toEqual(lives);
+    },
+  );
+
+  test("an undo leaves alone what was stored, renewed, pinned or forgotten since, and ends that have passed", async () => {
+    const { clock, memory, ends } = await many();
+    await memory.renewFacts("main", { which: "all" }, PERSON);
+    clock.pass(DAY_MS);
+    await memory.storeFact("main", { key: "soon", value: "new" });
+    await memory.renewFact("main", { key: "later" });
+    await memory.forget("main", { scope: "key:fresh" });
+    await memory.pinFact("main", { key: "pinned" }, PERSON);
+    await memory.renewFacts("main", { which: "undo" }, PERSON);
+    expect(await ends()).toEqual({ early: 445, soon: 446, later: 446, pinned: 446 });
+  });
+
+  test("what somebody changed since the dry run stays, and is counted; a revision to come is refused", async () => {
+    const { memory, ends, lives } = await many();
+    const { revision = 0 } = await memory.renewFacts("main", { which: "expiring", dryRun: true }, PERSON);
+    await memory.renewFact("main", { key: "early", ttlSeconds: 2 * 86_400 });
+    const asked = { which: "expiring", upTo: revision } as const;
+    expect(await memory.renewFacts("main", asked, PERSON)).toMatchObject({ renewed: 2, newer: 1 });
+    expect(await ends()).toEqual({ ...lives, early: 82, soon: 445, pinned: 445 });
+    const ahead = { which: "all", upTo: revision + 1_000 } as const;
+    await expect(memory.renewFacts("main", ahead)).rejects.toMatchObject({ code: "changed_meanwhile" });
+  });
+
+  test("works for more facts than one transaction takes", async () => {
+    const { clock, memory } = await openWithClock();
+    const keys = Array.from({ length: 600 }, (_none, at) => `k${at}`);
+    await memory.store.putMany(keys.map((key) => entryOf(key, "x", { expiresAt: NOW + 10 * DAY_MS })));
+    clock.pass(DAY_MS);
+    expect(await memory.renewFacts("main", { which: "expiring" })).toMatchObject({ renewed: 600 });
+    expect(await memory.renewFacts("main", { which: "undo" })).toMatchObject({ renewed: 600 });
   });
 });
 

@@ -583,6 +583,7 @@ describe("an export", () => {
       created_at: "2026-11-20T12:00:02.468Z",
       updated_at: "2026-11-20T12:00:02.468Z",
       expires_at: "2026-11-20T13:00:02.468Z",
+      ending: "chosen",
       fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
   });

@@ -1,4 +1,4 @@
-/** The command line beside an installation in the same state folder: it searches with the embedding service that the installer set for the plugin. */
+/** The command line beside an installation in the same state folder: it searches, and keeps, as the installer set it for the plugin. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -75,6 +75,18 @@ describe("with the settings of the installation", () => {
     await home.run(["embed", "--db", kept]);
     expect(asked()).toContain("We always deploy via Konflux");
   });
+});
+
+test.each<readonly [string, object, Record<string, string>, number]>([
+  ["as the plugin does", { lifetimeDays: 365 }, {}, 365],
+  ["as the environment says", { lifetimeDays: 365 }, { HELMDECK_MEMORY_LIFETIME_DAYS: "10" }, 10],
+  ["the usual time in another memory", { lifetimeDays: 365, databasePath: "/elsewhere.sqlite" }, {}, 90],
+  ["the usual time by a setting out of bounds", { lifetimeDays: 366 }, {}, 90],
+])("a fact is kept %s", async (_, config, env, days) => {
+  await configure(config);
+  const { stdout } = await home.run([...FACT, "--json"], { env });
+  const life = Date.parse(JSON.parse(stdout).expires_at) - Date.now();
+  expect(Math.round(life / 86_400_000)).toBe(days);
 });
 
 test("a model that takes longer than 1.5 seconds: search, status and doctor wait for it and say the same, and a person is told", async () => {

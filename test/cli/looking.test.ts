@@ -23,7 +23,7 @@ const LOOKS = [
 ];
 /** There is nothing that they could change. */
 const CHANGES = [
-  ...["undo tea", "renew tea", "edit tea oolong", "forget tea --yes", "forget all --yes"],
+  ...["undo tea", "renew tea", "renew --all", "edit tea oolong", "forget tea --yes", "forget all --yes"],
   ...["forget import:x-1 --everyone --yes", "embed"],
 ];
 const fact = '{"key":"k","value":"v"}\n';

@@ -42,3 +42,26 @@ test("a list says what expires soon, and how to keep it", async () => {
     "Expiring within 14 days: 2 facts: allergies (pinned), soon. helmdeck-memory pin allergies keeps it another year. helmdeck-memory renew <key> keeps a fact.\n",
   );
 });
+
+test("renew --expiring and --all say how many facts, and how to undo that", async () => {
+  const would = await home.run(["renew", "--expiring", "--dry-run"]);
+  expect(would).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Would renew 2 facts until \d{4}-/),
+    stderr: "",
+  });
+  expect(await home.run(["renew", "--expiring"])).toMatchObject({
+    stdout: expect.stringMatching(/^Renewed 2 facts until \d{4}-\d\d-\d\d\.\n$/),
+    stderr: "To undo this: helmdeck-memory renew --undo\n",
+  });
+  expect((await home.run(["renew", "--expiring"])).stdout).toMatch(/^No fact that expires within 14 days/);
+  expect((await home.run(["renew", "--undo"])).stdout).toMatch(
+    /^2 facts got the former end back: the first ends on /,
+  );
+  expect(JSON.parse((await home.run(["renew", "--all", "--json"])).stdout)).toMatchObject({
+    renewed: 2,
+    which: "all",
+  });
+  for (const wrong of [[], ["allergies", "--all"], ["--all", "--expiring"], ["--all", "--ttl", "3d"]])
+    expect((await home.run(["renew", ...wrong])).code).toBe(2);
+});

@@ -73,6 +73,7 @@ describe("serve --check-config", () => {
   });
 
   it.each<[string, string, Record<string, string>, string, string]>([
+    ["a life out of bounds", "lifetime-days: 366", {}, "lifetime-days in the settings file", "from 1 to 365"],
     ["a number that is none", "port: 99999", {}, "port in the settings file", "from 0 to 65535"],
     [
       "a variable",

@@ -1,5 +1,6 @@
 /** Contract: renewing entries, listing those that expire soon, and choosing between two copies of an entry. */
 import { describe, expect, test } from "vitest";
+import { invalidField } from "../../engine/errors.ts";
 import { PINNED } from "../../engine/facts/marks.ts";
 import type { DecideRenewal, MemoryStore } from "../../engine/store/memory-store.ts";
 import { ANA, allKeys, BEN, DAY_MS, fact, type OpenRig, refTo, START, text, withRig } from "./rig.ts";
@@ -7,7 +8,7 @@ import { ANA, allKeys, BEN, DAY_MS, fact, type OpenRig, refTo, START, text, with
 const WRITER = { surface: "openclaw", agent: "ana" };
 const until =
   (expiresAt: number): DecideRenewal =>
-  () => ({ expiresAt, prolonged: true });
+  (_entry, now) => ({ expiresAt, ending: "default", confirmedAt: now });
 const LATER = START + 100 * DAY_MS;
 
 async function heldAs(store: MemoryStore, key: string) {
@@ -28,8 +29,7 @@ export function describeRenewing(open: OpenRig): void {
         expect(renewed).toEqual({
           ...before,
           revision: await store.revision(ANA),
-          expiresAt: LATER,
-          prolonged: true,
+          ...{ expiresAt: LATER, ending: "default", confirmedAt: clock.now },
         });
         expect(await store.get(refTo("editor"))).toEqual(renewed);
         expect(await store.history(refTo("editor"))).toEqual([]);
@@ -91,7 +91,8 @@ export function describeRenewing(open: OpenRig): void {
         await store.put(fact("editor", "vim", { writer: WRITER }));
         await store.renew(refTo("editor"), until(LATER));
         await store.put(fact("editor", "vim", { writer: WRITER }));
-        expect(await store.get(refTo("editor"))).not.toHaveProperty("prolonged");
+        const stored = await store.get(refTo("editor"));
+        for (const field of ["ending", "confirmedAt"]) expect(stored).not.toHaveProperty(field);
       }),
     );
 
@@ -160,14 +161,42 @@ export function describeRenewing(open: OpenRig): void {
       }),
     );
 
+    // verifies P-condition-judged
     test(
-      "works for entries without a writer",
+      "of several changes all in one transaction, or none, and answers only with those that changed",
       withRig(open, async ({ store }) => {
-        await store.put(fact("editor", "vim"));
-        await store.renew(refTo("editor"), until(LATER));
-        const entry = await store.get(refTo("editor"));
-        expect(entry).toMatchObject({ prolonged: true });
-        expect(entry).not.toHaveProperty("writer");
+        for (const key of ["a", "b", "c"]) await store.put(fact(key, key, { expiresAt: START + DAY_MS }));
+        const refs = ["a", "b", "none", "c"].map((key) => refTo(key));
+        const formerEnd = { expiresAt: START + DAY_MS, ending: "chosen", at: START } as const;
+        const decide: DecideRenewal = ({ key }) =>
+          key === "b" ? undefined : { expiresAt: LATER, ending: "default", formerEnd };
+        const renewed = await store.renewMany(refs, decide);
+        expect(renewed.map((one) => one?.key)).toEqual(["a", undefined, undefined, "c"]);
+        expect(await store.get(refTo("a"))).toMatchObject({ expiresAt: LATER, formerEnd });
+        const failing: DecideRenewal = ({ key }) => {
+          if (key === "c") throw invalidField("key", "is refused");
+          return { expiresAt: LATER + 1 };
+        };
+        await expect(store.renewMany(refs, failing)).rejects.toThrow("is refused");
+        expect(await store.get(refTo("a"))).toEqual(renewed[0]);
+        const moved = await store.renew(refTo("a"), () => ({ expiresAt: LATER + 2 }));
+        expect(moved).not.toHaveProperty("formerEnd");
+      }),
+    );
+
+    test(
+      "whether an end was chosen is kept with the value, also of a former one, with a writer or without",
+      withRig(open, async ({ store }) => {
+        const ends = [{ ending: "default" }, { ending: "chosen" }, {}] as const;
+        for (const more of [{}, { writer: WRITER }])
+          for (const end of ends) {
+            await store.put(fact("editor", "vim", { expiresAt: LATER, ...end, ...more }));
+            await store.put(fact("editor", "nano", { expiresAt: LATER }));
+            await store.undo(refTo("editor"));
+            const { ending, writer } = (await store.get(refTo("editor"))) ?? {};
+            expect({ ...(ending && { ending }), ...(writer && { writer }) }).toEqual({ ...end, ...more });
+            await store.delete(refTo("editor"));
+          }
       }),
     );
   });

@@ -65,6 +65,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
       "back-up-config",
       "install-plugin",
       "point-facts",
+      "keep-a-year",
       "point-search",
       "index-notes",
       "prove",
@@ -158,7 +159,7 @@ describe.skipIf(engineMissing() !== undefined)("install.sh with OpenClaw on the 
     await expectNewNoteFound("2026-11-20.md", "The giraffe naps under the acacia.", "giraffe acacia");
     expect(JSON.parse(config()).plugins.entries["helmdeck-memory"]).toEqual({
       enabled: true,
-      config: { embeddings: { provider: "none" } },
+      config: { embeddings: { provider: "none" }, lifetimeDays: 365 },
     });
     expect(await factsEmbedder()).toEqual({ provider: "none" });
     expect(await docker("ps", "-aq")).toBe("");

@@ -32,7 +32,8 @@ it.skipIf(!canUnshare)(
     const { exitCode, plan, steps } = seen.installed;
     expect([exitCode, steps.at(-1)?.error]).toEqual([0, undefined]);
     expect(plan.map(({ kind }: { readonly kind: string }) => kind)).toEqual([
-      ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts", "prove"],
+      ...["make-key", "back-up-config", "install-plugin", "install-model", "point-facts", "keep-a-year"],
+      "prove",
     ]);
     expect(steps.at(-1).remark).toContain("in other words");
     expect(seen.stored).toBe(true);

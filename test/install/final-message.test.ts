@@ -48,6 +48,18 @@ describe("after an installation", () => {
     expect(await said(IN_CONTAINER)).toContain("docker exec claw openclaw helmdeck search");
   });
 
+  it.each([
+    ["an upgrade", { installed: "other", keepAYear: undefined }, [], true],
+    ["an upgrade by --yes", { installed: "other", keepAYear: undefined }, ["--yes"], true],
+    ["a memory that outlived its plugin", { keepAYear: undefined, memory: "there" }, [], true],
+    ["a first installation", { keepAYear: undefined }, [], false],
+    ["a later run", { installed: "same", keepAYear: "on" }, [], false],
+    ["an operator's own choice", { installed: "other", keepAYear: "off" }, [], false],
+  ] as const)("names the command that renews what is there: %s", async (_run, { ...known }, args, isSaid) => {
+    const there = "memory" in known ? { ...known, memory: memory("file") } : known;
+    expect((await said(withOpenClaw(there), args)).includes("openclaw helmdeck renew --all")).toBe(isSaid);
+  });
+
   it("suggests the short command where it finds the same memory", async () => {
     const state = join(folder, ".openclaw");
     const files = {

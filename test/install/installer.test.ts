@@ -51,9 +51,9 @@ describe("without Docker", () => {
   it("installs the built-in model, and says why", async () => {
     const { code, report } = await installJson(["--yes", "--dry-run"]);
     expect(code).toBe(0);
-    const steps = "make-key back-up-config install-plugin install-model point-facts prove";
+    const steps = "make-key back-up-config install-plugin install-model point-facts keep-a-year prove";
     expect(kinds(report).join(" ")).toBe(steps);
-    expect(report.plan.at(-2)).toMatchObject({ provider: "builtin" });
+    expect(report.plan.at(-3)).toMatchObject({ provider: "builtin" });
     expect(report.plan.at(-1)).toMatchObject({ facts: { provider: "builtin" } });
     expect(report.warnings.join()).toMatch(/^Docker is not installed\. So the built-in model is used/);
   });
@@ -243,6 +243,7 @@ describe("questions", () => {
     expect(yes.asked).toEqual([
       expect.stringMatching(/^Record the calls of all tools/),
       expect.stringMatching(/^Let memory speak up/),
+      expect.stringMatching(/^Keep facts for a year\?/),
       "Continue?",
     ]);
     expect(yes.text).toMatch(

@@ -25,6 +25,7 @@ const OWN_OLLAMA = { url: URL, health: "ok", hasModel: true } as const;
 describe.each([
   { about: "tools", setting: "auditTools", step: "audit-tools", yes: "all", no: "helmdeck" },
   { about: "speakUp", setting: "speakUp", step: "speak-up", yes: "on", no: "off" },
+  { about: "keepAYear", setting: "keepAYear", step: "keep-a-year", yes: "on", no: "off" },
 ] as const)("the question about $about", ({ about, setting, step, yes, no }) => {
   const set = (answer: string | undefined, facts: Facts) =>
     withOpenClaw({ [setting]: answer } as Partial<OpenClawReady>, facts); // one of the two settings, with its values
@@ -32,9 +33,9 @@ describe.each([
   const answered = (answer: string, isDue = false) =>
     withJournal({ [setting]: { answer, isSet: answer === yes, isDue } } as Partial<JournalFacts>, unset); // its record
 
-  it("is asked once, and not if the setting exists; --yes does not answer it", () => {
+  it("is asked once, and not if the setting exists; --yes answers only how long facts are kept", () => {
     expect(questions(unset)).toEqual([about]);
-    expect(kinds(unset, "--yes")).not.toContain(step);
+    expect(kinds(unset, "--yes").includes(step)).toBe(about === "keepAYear");
     for (const answer of [yes, no]) {
       expect(questions(answered(answer))).toEqual([]);
       expect(questions(set(answer, INSTALLED))).toEqual([]);

@@ -39,8 +39,9 @@ const point = (model = SIDECAR.model): Step => ({
 });
 const audit = (answer: "all" | "helmdeck"): Step => ({ kind: "audit-tools", configPath, answer });
 const speakUp = (answer: "on" | "off"): Step => ({ kind: "speak-up", configPath, answer });
+const keepAYear = (answer: "on" | "off"): Step => ({ kind: "keep-a-year", configPath, answer });
 const pointAt = (url = ENGINE.url): Step => ({ kind: "point-source", configPath, ...ENGINE, url });
-const restore = (what: "facts" | "audit-tools" | "speak-up" | "source"): Step => ({
+const restore = (what: "facts" | "audit-tools" | "speak-up" | "keep-a-year" | "source"): Step => ({
   kind: `restore-${what}`,
   configPath,
 });
@@ -64,6 +65,11 @@ const SETTINGS = [
     expected: { autoRecall: "sure", captureRequests: "store" },
     befores: [{}, { autoRecall: "off", promptHints: false }],
     theirs: { autoRecall: "sure", captureRequests: "off" },
+  },
+  {
+    what: "keep-a-year",
+    ...{ set: () => keepAYear("on"), expected: { lifetimeDays: 365 } },
+    ...{ befores: [{ lifetimeDays: 30 }], theirs: { lifetimeDays: 30 } },
   },
   {
     what: "source",
@@ -135,6 +141,7 @@ describe("helmdeck's facts", () => {
 it.each([
   ["auditTools", "helmdeck", () => audit("helmdeck")],
   ["speakUp", "off", () => speakUp("off")],
+  ["keepAYear", "off", () => keepAYear("off")],
 ] as const)("a no is only recorded in the journal: %s", async (name, answer, step) => {
   configure({ promptHints: false });
   await run(step());

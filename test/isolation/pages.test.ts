@@ -60,6 +60,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   "/callers": ["/callers"],
   "/edit": ofFact("/edit"),
   "/renew": ofFact("/renew"),
+  "/renewals": ["/renewals?which=all", "/renewals?which=undo", "/renewals"],
   "/pin": ofFact("/pin"),
   "/supersede": ofFact("/supersede"),
   "/tidy": ["/tidy"],
@@ -82,6 +83,10 @@ const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fi
   "/renew": [
     [`/renew?${KEY}`, confirm],
     [`/renew?${KEY}`, {}],
+  ],
+  "/renewals": [
+    ["/renewals?which=all", confirm],
+    ["/renewals?which=undo", confirm],
   ],
   "/pin": [
     [`/pin?${KEY}`, { ...confirm, step: "pin" }],

@@ -134,4 +134,8 @@ test("each fact that expires soon has its own renew command", async () => {
     [1, 2, 3].map((days) => ["renew", `it's ${days}`, "--agent", "work"]),
   );
   expect(text).toContain(`href="${BASE}/fact?key=it%27s+1"`);
+  for (const which of ["expiring", "all"]) {
+    const [, command = ""] = new RegExp(`<code id="renew-${which}">(.*?)</code>`).exec(text) ?? [];
+    expect(await argumentsOf(plain(command))).toEqual(["renew", `--${which}`, "--agent", "work"]);
+  }
 });

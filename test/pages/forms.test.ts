@@ -346,6 +346,43 @@ describe("renewing", () => {
     expect(await factOf(rig)).toMatchObject({ value: "Through Konflux.", expiresAt: NOW + days * DAY_MS });
   });
 
+  // verifies P-pages-preview
+  test("many at once changes what its preview counted, from the page of what expires soon, and is undone there", async () => {
+    const rig = await rigWithFact();
+    rig.clock.pass(80 * DAY_MS);
+    await rig.memory.storeFact("main", { key: "fresh", value: "x" });
+    for (const which of ["expiring", "all"])
+      expect((await rig.get("/ending")).text).toContain(`href="${BASE}/renewals?which=${which}"`);
+    const preview = await rig.get("/renewals?which=expiring");
+    expect(textOf(preview)).toContain("Would renew 1 fact until 2027-05-09.");
+    await rig.memory.storeFact("main", { key: "soon", value: "x", ttlSeconds: 86_400 });
+    const { location = "" } = await confirm(rig, "/renewals?which=expiring", preview);
+    expect(location).toBe(`${BASE}/ending?done=renewedMany`);
+    const ends = async () =>
+      (await rig.memory.listFacts("main", {})).facts.map(({ key, expiresAt = 0 }) => [
+        key,
+        (expiresAt - NOW) / DAY_MS,
+      ]);
+    expect(await ends()).toEqual([
+      ["soon", 81],
+      ["fresh", 170],
+      [KEY, 170],
+    ]);
+    expect((await rig.get("/ending?done=renewedMany")).text).toContain(`href="${BASE}/renewals?which=undo"`);
+    const undo = await rig.get("/renewals?which=undo");
+    expect(textOf(undo)).toContain("Would give 1 fact the former end back: the first ends on 2027-02-18.");
+    await confirm(rig, "/renewals?which=undo", undo);
+    expect(await ends()).toEqual([
+      ["soon", 81],
+      ["fresh", 170],
+      [KEY, 90],
+    ]);
+    expect(textOf(await rig.get("/renewals?which=undo"))).toContain(
+      "There is no renewal of many facts to undo.",
+    );
+    expect((await rig.get("/renewals?which=theirs")).status).toBe(404);
+  });
+
   test.each(["1", "x", "99999999999999999999"])("for %s seconds is refused at the form", async (life) => {
     const rig = await rigWithFact();
     for (const step of ["preview", "confirm"]) {

@@ -19,6 +19,7 @@ const POSTS: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   [`/edit?key=${KEY}`, { step: "confirm", revision: "999", value: "typed zebra", category: "c" }],
   [`/edit?key=${KEY}`, { step: "change", value: "typed zebra" }],
   [`/renew?key=${KEY}`, { step: "preview", life: "604800" }],
+  ["/renewals?which=all", { step: "confirm", revision: "999" }],
   [`/supersede?key=${KEY}`, { step: "preview", key: "other", value: "typed zebra" }],
   [`/undo?key=${KEY}`, { step: "confirm", revision: "999" }],
   ["/remember", { step: "preview", key: KEY, value: "typed zebra" }],
@@ -270,7 +271,7 @@ describe("on read-only pages", () => {
     expect(await rig.memory.listFacts("main", {})).toEqual(before);
   });
 
-  test.each(["/edit", "/renew", "/supersede", "/undo", "/forget", "/remember"])(
+  test.each(["/edit", "/renew", "/renewals", "/supersede", "/undo", "/forget", "/remember"])(
     "there is no form at %s",
     async (path) => {
       const rig = await openRig();

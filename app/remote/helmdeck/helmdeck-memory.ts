@@ -289,6 +289,7 @@ const CANNOT: Partial<Record<UseCase, string>> & { readonly other: string } = {
   factHistory: "keeps no history, so former values are gone",
   undoFact: "keeps no history, so nothing can be undone: store the former value again",
   renewFact: "cannot renew a fact: store it again for a new expiry",
+  renewFacts: "cannot renew facts: store them again for a new expiry",
   pinFact: "has no pins: it does not show tags or expiry",
   review: "does not report where its facts come from, nor when they expire",
   keepApart: "has no marks: it does not show tags",

@@ -14,6 +14,7 @@ import {
   isReservedCategory,
   validateFact,
 } from "../../../engine/facts/facts-policy.ts";
+import { endAfter } from "../../../engine/facts/renewal.ts";
 import { isToCome } from "../../../engine/rfc3339.ts";
 import type { NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace } from "../../../engine/store/namespace.ts";
@@ -31,6 +32,7 @@ export interface ReadContext {
   readonly now: UnixMs;
   /** The lifetime of items without an expiry; absent: the default. */
   readonly ttlSeconds?: number;
+  readonly defaultTtlSeconds?: number;
 }
 
 export interface Lines {
@@ -129,15 +131,17 @@ export function canBeCategory(name: string): boolean {
   return isCategory(name) && !isReservedCategory(name);
 }
 
-function noteEntry(note: Note, { namespace, now, ttlSeconds }: ReadContext): NewEntry {
+function noteEntry(note: Note, { namespace, ttlSeconds, ...context }: ReadContext): NewEntry {
+  const { now } = context;
   const fact = validateFact({ ...note, ttlSeconds });
-  const usualEnd = now + fact.ttlSeconds * 1_000;
-  const expiresAt = Math.min(note.endsAt ?? usualEnd, usualEnd);
-  if (expiresAt <= now) throw new HelmdeckError("invalid_input", "It has already expired in its source.");
+  const usual = endAfter(fact.ttlSeconds, context);
+  const isEarlier = note.endsAt !== undefined && note.endsAt < usual.expiresAt;
+  const end = isEarlier ? ({ expiresAt: note.endsAt, ending: "chosen" } as const) : usual;
+  if (end.expiresAt <= now) throw new HelmdeckError("invalid_input", "It has already expired in its source.");
   const createdAt = pastOf(note.createdAt, now);
   const updatedAt = pastOf(note.updatedAt, now) ?? createdAt;
   return factEntry(namespace, fact, {
-    expiresAt,
+    ...end,
     ...(createdAt !== undefined && { createdAt: Math.min(createdAt, updatedAt ?? createdAt) }),
     ...(updatedAt !== undefined && { updatedAt }),
   });

@@ -3,6 +3,7 @@ import { defined } from "../../defined.ts";
 import { isHelmdeckError } from "../../errors.ts";
 import { requireReached } from "../../rules/conditions.ts";
 import { checkSuperseded } from "../../rules/history.ts";
+import { judged } from "../../rules/plans.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
 import { GroupCommit, type Outcome, type Progress, refused } from "../group-commit.ts";
@@ -144,6 +145,19 @@ export class PostgresStore extends PostgresReader implements MemoryStore {
       (writing) => renewEntry(this.#putting, ref, decide, writing, options),
       defined({ givesWay: options.givesWay }),
     );
+  }
+
+  async renewMany(refs: readonly EntryRef[], decide: DecideRenewal): Promise<readonly (Entry | undefined)[]> {
+    const carryOut = async (writing: Writing) => {
+      const renewed: (Entry | undefined)[] = [];
+      for (const ref of refs) {
+        const { judge, kept } = judged(decide);
+        renewed.push(kept(await renewEntry(this.#putting, ref, judge, writing, {})));
+      }
+      return renewed;
+    };
+    const namespaces = refs.map(({ namespace }) => namespace);
+    return this.#write(namespaces, carryOut, { numbers: refs.length });
   }
 
   async undo(ref: EntryRef, options: UndoOptions = {}): Promise<Undone | undefined> {

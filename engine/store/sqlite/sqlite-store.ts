@@ -1,6 +1,7 @@
 /** The SQLite store: the reader, plus writes, each in one transaction; puts share theirs with others of the same moment. */
 import { isHelmdeckError } from "../../errors.ts";
 import { checkSuperseded } from "../../rules/history.ts";
+import { judged } from "../../rules/plans.ts";
 import type { Quota } from "../../rules/quota.ts";
 import { checkNewEntry } from "../entry-rules.ts";
 import { GroupCommit, type Outcome, type Progress, refused } from "../group-commit.ts";
@@ -154,6 +155,17 @@ export class SqliteStore extends SqliteReader implements MemoryStore {
         ? this.#transactions.writeIfFree(work)
         : this.#transactions.write(work);
     });
+  }
+
+  renewMany(refs: readonly EntryRef[], decide: DecideRenewal): Promise<readonly (Entry | undefined)[]> {
+    return this.#write(() =>
+      this.#transactions.write((writing) =>
+        refs.map((ref) => {
+          const { judge, kept } = judged(decide);
+          return kept(renewEntry(this.#putting, ref, judge, writing, {}));
+        }),
+      ),
+    );
   }
 
   delete(ref: EntryRef, options?: DeleteOptions): Promise<Erasure> {

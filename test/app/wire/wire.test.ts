@@ -35,6 +35,7 @@ const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
   factHistory: [KEY],
   undoFact: [KEY],
   renewFact: [KEY],
+  renewFacts: [{ which: "all", dryRun: true }, { which: "all" }, { which: "undo" }],
   pinFact: [KEY],
   review: [{ limit: 1 }, { limit: 1, cursor: "2" }],
   keepApart: [{ keys: ["a/b", "copy"] }, { keys: ["a/b", "copy"], apart: false, upTo: 1 }],
@@ -42,6 +43,7 @@ const INPUTS: Partial<Record<UseCase, readonly unknown[]>> = {
   search: [{ query: "kept", explain: true }, { query: "zebra" }],
   readDocument: [{ path: "helmdeck/user_facts/a/b.md" }, { path: "helmdeck/my-memory.md" }],
   listRuns: [{}],
+  exportPage: [{}],
 };
 
 async function fill(memory: OpenMemory): Promise<void> {

@@ -140,8 +140,17 @@ describe("a sealed value", () => {
   });
 
   const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" };
+  const formerEnd = { expiresAt: 7_000, ending: "chosen", at: 5_000 } as const;
+  const LIVES = [
+    {},
+    { ending: "default" },
+    { ending: "chosen" },
+    { ending: "default", confirmedAt: 5_000 },
+    { ending: "chosen", formerEnd },
+    { ending: "default", confirmedAt: 5_000, formerEnd },
+  ] as const;
   const ABOUT = [{}, { writer: { surface: "cli" } }, { writer }].flatMap((named) =>
-    [{}, { prolonged: true as const }].flatMap((life) =>
+    LIVES.flatMap((life) =>
       [{}, { conversationId: "call/2026-03" }].map((turn) => ({ ...named, ...life, ...turn })),
     ),
   );

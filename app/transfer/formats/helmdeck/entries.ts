@@ -60,7 +60,9 @@ function factOf({ row, value, namespace }: OpenedRow, context: ReadContext): New
   const { category, tag } = categoryOf(row.category.trim());
   const tags = tagsOf(row.tags_json, tag);
   const fact = validateFact({ key, value: textOf(value), category, tags, ttlSeconds: context.ttlSeconds });
-  return factEntry(namespace, fact, timesOf(row, context, fact.ttlSeconds, FACT_LIMITS.mostTtlSeconds));
+  const { defaultTtlSeconds = FACT_LIMITS.defaultTtlSeconds } = context;
+  const { ttlSeconds = defaultTtlSeconds } = fact;
+  return factEntry(namespace, fact, timesOf(row, context, ttlSeconds, FACT_LIMITS.mostTtlSeconds));
 }
 
 /** Like notes of swe.solve here: the caller's own, so that the next run finds them. */
