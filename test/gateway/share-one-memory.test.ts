@@ -57,7 +57,7 @@ describe("the guide to one memory for several machines", () => {
       await ended;
     });
     const [line] = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), ended]);
-    engineUrl = /serves (http:\/\/127\.0\.0\.1:\d+)/.exec(String(line))?.[1] ?? "";
+    engineUrl = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line))?.[0] ?? "";
     expect(engineUrl).not.toBe("");
   });
 
