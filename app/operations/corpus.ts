@@ -1,6 +1,6 @@
 /** Memory as documents: ranked or page by page, and one of them by lines, as OpenClaw's memory_get expects it. */
 import * as z from "zod";
-import { ANSWER_LIMITS, limitsText, RECALL_MODES, RECALL_TEXT } from "../../engine/answer-limits.ts";
+import { ANSWER_LIMITS, limitsText, RECALL_MODES } from "../../engine/answer-limits.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { DOCUMENT_KINDS } from "../../engine/projections/corpus.ts";
 import { nextCursor, storedCounts, wholeNumber } from "../wire/fields.ts";
@@ -62,7 +62,7 @@ export const corpusPage = operation("corpusPage", {
         .nullish()
         .describe(`Most chunks: ${limitsText(ANSWER_LIMITS.chunks)}.`),
       cursor: z.string().nullish().describe("The last next_cursor."),
-      recall: z.enum(RECALL_MODES).nullish().describe(`${RECALL_TEXT} With a query only.`),
+      recall: z.enum(RECALL_MODES).nullish().describe("As for helmdeck__memory_search; with a query only."),
     }),
     // The best lines are part of the document: a client that gets text and data would receive them four times.
     reply: corpusReplySchema.extend({ chunks: z.array(chunkSchema.omit({ snippet: true })) }),
