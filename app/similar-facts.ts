@@ -2,12 +2,12 @@
 
 import { defined } from "../engine/defined.ts";
 import { isReservedCategory } from "../engine/facts/facts-policy.ts";
-import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
-import { cutText } from "../engine/projections/frame.ts";
+import { harmlessBlock } from "../engine/facts/hostile-text.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { within } from "../engine/timing.ts";
 import type { AlikeWanted } from "../recall/search-contract.ts";
 import type { SimilarFact } from "./memory.ts";
+import { firstWords } from "./presenters/words.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 /** A store waits for this; the search itself may wait longer for its question's vector. */
@@ -44,13 +44,9 @@ async function look(
   const sameAs = alike.filter(({ isSame }) => isSame).map((one) => one.key);
   if (sameAs.length > 0) return { sameAs };
   const similar = alike.map(({ contradicts, ...one }) => ({
-    ...{ key: one.key, value: excerptOf(one.text), updatedAt: one.updatedAt },
+    // One escaped line: a model sees it without having asked.
+    ...{ key: one.key, value: firstWords(one.text, SHOWN_CHARACTERS), updatedAt: one.updatedAt },
     ...defined({ writer: one.writer, contradicts: contradicts() || undefined }),
   }));
   return defined({ similar: similar.length > 0 ? similar : undefined });
-}
-
-/** One escaped line: a model sees it without having asked. */
-function excerptOf(text: string): string {
-  return cutText(harmlessLine(cutText(text, SHOWN_CHARACTERS)), SHOWN_CHARACTERS);
 }

@@ -49,6 +49,7 @@ describe("the result of a store", () => {
     expect(similar).toHaveLength(3);
     for (const { value, updatedAt } of similar) {
       expect(value).toMatch(/^The harbour crane \w lifts forty tonnes\.\[U\+202E\]\[U\+001B\]/);
+      expect(value).toMatch(/…$/);
       expect(value.length).toBeLessThanOrEqual(200);
       expect(updatedAt).toEqual(expect.any(Number));
     }
