@@ -60,6 +60,8 @@ const PASSWORD_IN_EXAMPLES =
   /^(?:my|your|the|some)?_?(?:pass|password|passwd|pwd|pw|secret|token|user|root|admin|xxx+)$/i;
 
 const AWS_KEY_ID = /\b(?:AKIA|ASIA)[A-Z2-7]{16}\b/;
+const AWS_KEY_SAID =
+  /\b(?:AKIA|ASIA)(?![A-Z2-7]{0,9}EXAMPLE)[A-Z2-7]{16} (?:is|ist) (?:the|my|our|der|mein|unser) (?:\p{L}{1,20} )?(?:key|Schlüssel)\b/iu;
 const AWS_SECRET = /(?<![A-Za-z\d/+=])[A-Za-z\d/+]{40}(?![A-Za-z\d/+=])/g;
 
 const NAME =
@@ -75,6 +77,14 @@ const GIVEN = new RegExp(
   String.raw`(?:--(?:[a-z]{1,20}-)?|\blogin[^\S\n]{1,4}\S{1,100}[^\S\n]{1,4})${NAME}[^\S\n]{1,4}${VALUE}`,
   "gimu",
 );
+/** `the password for the wifi is …`, `Das Passwort ist …`, `la contraseña es …`. */
+const SAID = new RegExp(
+  String.raw`(?<![\p{L}\d])(?<name>password|passwort|kennwort|passphrase|passcode|contraseña|mot de passe)(?:[^\S\n]\p{L}{1,20}){0,5}?[^\S\n](?:is|ist|lautet|es|est)[^\S\n]{1,4}${VALUE}`,
+  "gimu",
+);
+/** Of a card, phone or door: `PIN 4711`, `the PIN of my card is 4711`; not `pin 12` of a board. */
+const PIN =
+  /(?<![\p{L}\d])(?:PIN|[Pp]in(?:[- ]?[Cc]ode| (?:\p{L}{1,20} ){0,3}(?:is|ist|lautet)))(?:[^\S\n]\p{L}{1,20}){0,4}?[^\S\n]?[:=]?[^\S\n]\d{4,8}(?![\d.:/-]*\d)/u;
 const AUTHORIZATION = /\b(?:bearer|basic)[^\S\n]{1,4}([\w.~+/-]{20,2000})/gi;
 
 const IS_FILLED_IN = /^\$|\$[{(]|\{\{|^<|^%\w+%$|\w[([]|\*{3}|\.{3}|…|EXAMPLE|(.)\1{5}/;
@@ -98,7 +108,8 @@ export function kindOfShape(text: string): string | undefined {
     if (text.matchAll(token).some(([match]) => isReal(match))) return kind;
   }
   if (text.matchAll(AUTHORIZATION).some(([, token = ""]) => isToken(token))) return "Authorization";
-  return [ASSIGNED, GIVEN].some((named) => text.matchAll(named).some(isSecretValue))
+  if (PIN.test(text)) return "Pin";
+  return [ASSIGNED, GIVEN, SAID].some((named) => text.matchAll(named).some(isSecretValue))
     ? "NamedSecret"
     : undefined;
 }
@@ -126,8 +137,9 @@ function namesAlgorithm([, header = ""]: RegExpExecArray): boolean {
   return Buffer.from(header, "base64url").toString().includes('"alg"');
 }
 
-/** Without its secret, a key id is no credential. */
+/** Without its secret, a key id is no credential, unless somebody calls it the key. */
 function holdsAwsPair(text: string): boolean {
+  if (AWS_KEY_SAID.test(text)) return true;
   if (!AWS_KEY_ID.test(text)) return false;
   return text.matchAll(AWS_SECRET).some(([secret]) => isMixed(secret) && isReal(secret));
 }
@@ -136,7 +148,7 @@ function isSecretValue({ groups = {} }: RegExpExecArray): boolean {
   const { name = "", quoted, bare, end } = groups;
   const value = quoted ?? bare ?? "";
   if (isElsewhere(value)) return false;
-  if (!/pass|pwd/i.test(name)) return isToken(value);
+  if (!/pass|pwd|kennwort|contraseña/i.test(name)) return isToken(value);
   if (quoted !== undefined) return value.length >= LEAST_PASSWORD;
   return isPassword(value, end !== undefined || /[)\]}>]$/.test(value));
 }

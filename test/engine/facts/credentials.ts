@@ -163,6 +163,19 @@ export const CREDENTIALS: readonly (readonly [what: string, text: string])[] = [
     "1Password",
     `ops_${Buffer.from(JSON.stringify({ email: "bob@example.com", muk: made(90) })).toString("base64")}`,
   ],
+  ["a password in plain words", `the wifi password is ${made(8, `${LOWER}${DIGITS}`)}`],
+  [
+    "a password in plain words, about what",
+    `The password for the wifi at home is ${made(10)} and works upstairs`,
+  ],
+  ["a password in German", `Das WLAN-Passwort lautet ${made(10)}!`],
+  ["a password in German, by another word", `mein Kennwort ist ${made(9, `${LOWER}${DIGITS}`)}`],
+  ["a password in Spanish", `la contraseña es ${made(9)}`],
+  ["a password in French", `Le mot de passe est ${made(9)}.`],
+  ["a PIN", `PIN ${made(4, DIGITS)}`],
+  ["a PIN in a sentence", `the PIN of my card is ${made(4, DIGITS)}`],
+  ["a PIN, as people write it", `my pin is ${made(6, DIGITS)}`],
+  ["an AWS key id that is called the key", `${awsId} is the key`],
 ];
 
 /** Texts about credentials that hold none. */
@@ -171,6 +184,13 @@ export const HARMLESS: readonly string[] = [
   "The API token is in the vault under team/konflux, and is renewed each May.",
   "My password manager is KeePassXC.",
   "the password is kept in Vault",
+  "the wifi password is wrong, ask Bob",
+  "the password is at least 12 characters",
+  "Das Passwort ist im Tresor",
+  "connect GPIO pin 4711 to ground",
+  "pin 12 is ground",
+  "the PIN pad is broken since 2026-11-02",
+  "pin the version 2026 of node",
   "password = see vault",
   'password: "see the vault"',
   'password: "see-vault"',
