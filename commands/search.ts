@@ -3,7 +3,13 @@ import { type Command, Option } from "commander";
 import type { CommandMemory } from "../app/compose.ts";
 import type { RecallHit, RecallQuery, SearchAnswer } from "../app/memory.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { localMinute, possiblyRelated, SEMANTIC_OFF, unmatchedText } from "../app/presenters/words.ts";
+import {
+  localMinute,
+  possiblyRelated,
+  SEMANTIC_OFF,
+  unmatchedText,
+  whyFound,
+} from "../app/presenters/words.ts";
 import { searchReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
@@ -28,7 +34,7 @@ export function declareSearch(program: Command, runs: Runs): void {
         .choices(RECALL_MODES)
         .default("balanced"),
     )
-    .option("--explain", "Show how each score is computed.")
+    .option("--explain", "Say why each hit was found, and why others are not shown.")
     .action((words: string[], _options: unknown, command: Command) => {
       const { limit, explain, recall } = command.opts<SearchOptions>();
       const query = words.join(" ").trim();
@@ -69,8 +75,8 @@ function searchText(answer: SearchAnswer, voice: Voice): Presented {
   const { results, reason } = answer;
   return {
     answer: [
-      ...results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, voice)]),
-      ...leftOutLines(answer.leftOut ?? [], voice),
+      ...results.flatMap((hit, index) => [...(index > 0 ? [""] : []), ...hitLines(hit, answer.mode, voice)]),
+      ...leftOutLines(answer.leftOut ?? []),
     ],
     notes: [
       ...missNotes(answer, voice),
@@ -80,33 +86,21 @@ function searchText(answer: SearchAnswer, voice: Voice): Presented {
   };
 }
 
-function hitLines(hit: RecallHit, { style }: Voice): readonly string[] {
+function hitLines(hit: RecallHit, mode: SearchAnswer["mode"], { style }: Voice): readonly string[] {
   const { possible, why, snippet, parts } = hit;
   const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
   const mark = possible ? `  (${possiblyRelated(why)})` : "";
   return [
     `${score}  ${style("bold", frameOf(hit, { time: localMinute, bare: true }))}${mark}`,
-    ...(parts === undefined ? [] : [`      ${style("dim", partsLine(parts))}`]),
+    ...(parts === undefined ? [] : whyFound(parts, mode).map((text) => `      ${style("dim", text)}`)),
     ...quotedText(snippet)
       .split("\n")
       .map((line) => `      ${line}`),
   ];
 }
 
-/** Only features that affect the score. */
-function partsLine(parts: NonNullable<RecallHit["parts"]>): string {
-  const moving = Object.entries(parts).filter(([, { value, weight }]) => value * weight !== 0);
-  const products = moving.map(([name, { value, weight }]) => {
-    return `${harmlessLine(name)} ${value.toFixed(2)} × ${weight}`;
-  });
-  return `score: ${products.join(" + ")}`;
-}
-
-function leftOutLines(leftOut: NonNullable<SearchAnswer["leftOut"]>, { style }: Voice): readonly string[] {
-  const lines = leftOut.flatMap(({ key, why, parts }) => [
-    `      ${harmlessLine(key)}: ${why}`,
-    `      ${style("dim", partsLine(parts))}`,
-  ]);
+function leftOutLines(leftOut: NonNullable<SearchAnswer["leftOut"]>): readonly string[] {
+  const lines = leftOut.map(({ key, why }) => `      ${harmlessLine(key)}: ${why}`);
   return lines.length === 0 ? [] : ["", "Not shown:", ...lines];
 }
 

@@ -56,7 +56,7 @@ export function additionFrom({ results, leftOut = [] }: Answer, message: string)
   const texts = shown.toSorted((one, other) => (one.path < other.path ? -1 : 1)).map(({ text }) => text);
   return {
     ...(texts.length > 0 && { text: [LEAD, ...texts].join("\n") }),
-    added: shown.map(({ key, score }) => ({ key, why: `sure, with a score of ${score.toFixed(2)}` })),
+    added: shown.map(({ key }) => ({ key, why: "sure: it has what the message asks for" })),
     withheld: [...withheld, ...unsure],
   };
 }

@@ -346,6 +346,7 @@ function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
   const parts = [
     ...Object.entries({ ...merit, lead: lead.meaning }).map(([name, weight]) => [name, weight] as const),
     ...Object.entries(doubt).map(([name, weight]) => [name, -weight] as const),
+    ["isNamed", 1] as const,
   ];
   const values: Readonly<Record<string, number | boolean>> = { ...features };
   return Object.fromEntries(parts.map(([name, weight]) => [name, { value: Number(values[name]), weight }]));

@@ -142,3 +142,30 @@ interface EmbedderWords {
 export function embedderText({ provider, url, model }: EmbedderWords): string {
   return url === undefined ? `${model}, built in` : `${provider} at ${url}, model ${model}`;
 }
+
+type Parts = Readonly<Record<string, { readonly value: number; readonly weight: number }>>;
+
+/** Why a candidate was found, and what speaks against it, in a person's words. */
+export function whyFound(parts: Parts, mode: "keyword" | "hybrid", tellsWords = true): readonly string[] {
+  const moves = (name: string): boolean => (parts[name]?.value ?? 0) * (parts[name]?.weight ?? 0) !== 0;
+  const nearness = parts.nearness?.value ?? 0;
+  const said: readonly (string | false)[] = [
+    moves("isNamed") && "The query names its key or path.",
+    tellsWords && moves("bm25") && "It has words of the query.",
+    moves("synonyms") && "It has synonyms of the query's words.",
+    moves("proximity") && "The words are close together, as in the query.",
+    moves("context") && "Neighbouring facts have words of the query.",
+    mode === "hybrid" &&
+      nearness > 0 &&
+      `Its meaning is ${nearness >= 1.5 ? "close" : "fairly close"} to the query.`,
+    moves("unknownNames") && "Against it: a name or number of the query is not in this memory.",
+    !moves("unknownNames") &&
+      moves("unknown") &&
+      "Against it: some words of the query are not in this memory.",
+    moves("fewWords") && "Against it: it has none or only one of the query's words.",
+    moves("lacking") && "Against it: whom or what the query asks about is not in it.",
+    moves("otherMatter") && "Against it: only the person or thing of the query is in it.",
+  ];
+  const given = said.filter((text) => typeof text === "string");
+  return given.length > 0 || !tellsWords ? given : ["It was recorded at the time that the query names."];
+}

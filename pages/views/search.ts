@@ -1,6 +1,6 @@
 /** The results of a search as the agent sees them, with explanations. */
 import type { RecallHit, SearchAnswer } from "../../app/memory.ts";
-import { firstWords, possiblyRelated, unmatchedText } from "../../app/presenters/words.ts";
+import { firstWords, possiblyRelated, unmatchedText, whyFound } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { factLink } from "../components/fact-row.ts";
 import { chip, empty, nothingStored, notice } from "../components/parts.ts";
@@ -65,14 +65,13 @@ function hitRow(
   words: ReadonlySet<string>,
   mode: SearchAnswer["mode"],
 ): Html {
-  const { possible, why, score, kind, category, updatedAt, writer, conflictsWith = [] } = hit;
+  const { possible, why, kind, category, updatedAt, writer, conflictsWith = [] } = hit;
   return html`<li>
 <div class="head"><h3>${hitLink(context, hit)}</h3>${possible ? chip(possiblyRelated(why), "warn") : chip("sure", "ok")}</div>
 <p>${marked(firstWords(textOf(hit), SNIPPET_CHARACTERS), words)}</p>
 <div class="meta">${kind === "fact" ? chip(line(category)) : chip(KINDS[kind], "soft")}<span>stored ${time(context.now, updatedAt)}</span>${writer && html`<span>by ${shortLine(writerWords(writer))}</span>`}</div>
 ${conflictsWith.map((other) => html`<p class="meta">${chip("contradicts", "warn")}<span>${factLink(context, other.key)}, stored ${time(context.now, other.updatedAt)}</span></p>`)}
 <ul class="why" aria-label="Why it was found">${whyHit(hit, words, mode).map((text) => html`<li>${text}</li>`)}</ul>
-${hit.parts && html`<details><summary>Score ${score.toFixed(2)}: features and weights</summary>${partsTable(hit.parts)}</details>`}
 </li>`;
 }
 
@@ -94,13 +93,8 @@ function leftOut(context: PageContext, others: LeftOut): Html | undefined {
   if (others.length === 0) return undefined;
   return html`<details class="actions"><summary>Near misses that the agent does not see (${others.length})</summary>
 <ul class="card rows">${others.map(
-    ({
-      key,
-      path,
-      why,
-      parts,
-    }) => html`<li><h3>${leftOutLink(context, key, path)}</h3><p class="muted">${line(why)}</p>
-<details><summary>Features and weights</summary>${partsTable(parts)}</details></li>`,
+    ({ key, path, why }) =>
+      html`<li><h3>${leftOutLink(context, key, path)}</h3><p class="muted">${line(why)}</p></li>`,
   )}</ul></details>`;
 }
 
@@ -110,58 +104,10 @@ function leftOutLink(context: PageContext, key: string, path: string): Html {
     : factLink(context, key);
 }
 
-type Parts = NonNullable<RecallHit["parts"]>;
-
-const NAMES: Readonly<Record<string, string>> = {
-  coverage: "Share of the query's words found",
-  synonyms: "Share of the query's words with a synonym found",
-  bm25: "Frequency and rarity of the words",
-  proximity: "How close together the words are",
-  context: "Query words in neighbouring facts",
-  nearness: "Semantic similarity (z-score)",
-  unknown: "Share of words not in this memory",
-  unknownNames: "Share of names and numbers not in this memory",
-  fewWords: "None or only one of several words found",
-  lacking: "Lacks whom or what the query asks about",
-  otherNoun: "Lacks the noun after “what” or “which”",
-  otherMatter: "Has only the person or thing of the query",
-  ofAsker: "Is about its writer, who asks about themselves",
-  lead: "How far ahead of the others it is",
-  isNamed: "Named by its key or path",
-};
-
-/**
- * Explains a hit: its features in words, and in numbers.
- *
- * In the order of their effect on the score.
- */
+/** The words that it has first. */
 function whyHit(hit: RecallHit, asked: ReadonlySet<string>, mode: SearchAnswer["mode"]): readonly string[] {
-  const { parts = {} } = hit;
-  const moves = (name: string): boolean => (parts[name]?.value ?? 0) * (parts[name]?.weight ?? 0) !== 0;
   const words = wordsText(matches(`${hit.key} ${hit.title} ${hit.snippet}`, asked));
-  const said: readonly (string | false)[] = [
-    moves("isNamed") && "The query names its key or path.",
-    words ?? (moves("bm25") && "It has words of the query."),
-    moves("synonyms") && "It has synonyms of the query's words.",
-    moves("proximity") && "The words are close together, as in the query.",
-    moves("context") && "Neighbouring facts have words of the query.",
-    mode === "hybrid" && moves("nearness") && meaningText(parts),
-    moves("unknownNames") && "Against it: a name or number of the query is not in this memory.",
-    !moves("unknownNames") &&
-      moves("unknown") &&
-      "Against it: some words of the query are not in this memory.",
-    moves("fewWords") && "Against it: it has none or only one of the query's words.",
-    moves("lacking") && "Against it: whom or what the query asks about is not in it.",
-    moves("otherMatter") && "Against it: only the person or thing of the query is in it.",
-  ];
-  const given = said.filter((text) => typeof text === "string");
-  return given.length > 0 ? given : ["It was recorded at the time that the query names."];
-}
-
-function meaningText({ nearness }: Parts): string | false {
-  const value = nearness?.value ?? 0;
-  if (value <= 0) return false;
-  return `Its meaning is ${value >= 1.5 ? "close" : "fairly close"} to the query.`;
+  return [...(words === undefined ? [] : [words]), ...whyFound(hit.parts ?? {}, mode, words === undefined)];
 }
 
 /** `Words of the query in it: "konflux", "deploy" (as "deployment").` */
@@ -175,16 +121,6 @@ function wordsText(found: ReadonlyMap<string, string>): string | undefined {
 
 function quoted(word: string): string {
   return `“${shortLine(word, 40)}”`;
-}
-
-function partsTable(parts: Parts): Html {
-  const rows = Object.entries(parts);
-  return html`<div class="table"><table><caption>Features and their weights. A negative weight counts against the hit.</caption>
-<thead><tr><th scope="col">Feature</th><th scope="col" class="n">Value</th><th scope="col" class="n">Weight</th><th scope="col" class="n">Counts</th></tr></thead>
-<tbody>${rows.map(
-    ([name, { value, weight }]) =>
-      html`<tr><th scope="row">${Object.hasOwn(NAMES, name) ? NAMES[name] : line(name)}</th><td class="n">${value.toFixed(2)}</td><td class="n">${weight}</td><td class="n">${(value * weight).toFixed(2)}</td></tr>`,
-  )}</tbody></table></div>`;
 }
 
 const WORDS = /([\p{L}\p{M}\p{N}]+)/u;

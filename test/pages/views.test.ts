@@ -347,7 +347,7 @@ describe("one fact", () => {
 });
 
 describe("a search", () => {
-  test("shows the agent's hits, sure or possible, with explanations in words and numbers", async () => {
+  test("shows the agent's hits, sure or possible, with explanations in words", async () => {
     const rig = await openRig();
     await rig.memory.storeFact("main", { key: "deploy/how", value: "Deployments go through Konflux." });
     await rig.memory.storeFact("main", { key: "wifi", value: "The wifi at home is called Kolibri." });
@@ -356,15 +356,12 @@ describe("a search", () => {
     expect(
       [...sure.text.matchAll(/fact\?key=([^"]*)"/g)].map(([, key = ""]) => decodeURIComponent(key)),
     ).toEqual(asked.results.map(({ key }) => key));
-    expect(textOf(sure)).toContain(`Score ${asked.results[0]?.score.toFixed(2)}`);
     expect(textOf(sure)).toContain("Words of the query in it: “deploy”, “konflux”.");
     expect(sure.text).toContain("<mark>Konflux</mark>");
-    expect(textOf(sure)).toContain(
-      "features and weights Features and their weights. A negative weight counts against the hit.",
-    );
+    expect(textOf(sure)).not.toMatch(/score|weight/i);
     const possible = textOf(await rig.get("/facts?q=what+is+the+wifi+password"));
     expect(possible).toContain("No sure answer. The agent sees these hits, marked as only possibly related");
-    expect(possible).toMatch(/ only possibly related: words .*Score 0\./);
+    expect(possible).toContain(" only possibly related: words ");
     expect(possible).toContain("Against it: ");
   });
 

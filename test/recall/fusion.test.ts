@@ -171,7 +171,7 @@ describe("hybrid search", () => {
   test("--explain shows the parts of the score", async () => {
     const { search } = await recallOver([DEPLOY, ...facts(30)]);
     const { results } = await search(QUESTION, { explain: true });
-    expect(results[0]?.parts).toMatchObject({ bm25: { value: 0 } });
+    expect(results[0]?.parts).toMatchObject({ bm25: { value: 0 }, isNamed: { value: 0 } });
     expect(results[0]?.parts?.nearness?.value).toBeGreaterThan(2);
     expect((await search(QUESTION)).results[0]?.parts).toBeUndefined();
   });
