@@ -233,7 +233,7 @@ export interface FactsPage {
  * `duplicate`: they say the same. `conflict`: they contradict each other. `near`: nearly the same words, from different sources.
  * `expiring`: one fact that expires within 14 days.
  */
-export type ReviewKind = "duplicate" | "conflict" | "near" | "expiring";
+export type ReviewKind = "duplicate" | "conflict" | "near" | "similar" | "expiring";
 
 export interface ReviewQuery {
   /** Findings, 1 to 100; default 20. */
@@ -607,7 +607,7 @@ export interface Memory {
   renewFacts(subject: Subject, input: RenewFactsInput, asker?: Asker): Promise<RenewedFacts>;
   /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */
   pinFact(subject: Subject, input: PinInput, asker?: Asker): Promise<FactView>;
-  /** What somebody should decide: duplicates, conflicts, near-copies, and what expires soon. */
+  /** What somebody should decide: duplicates, conflicts, near-copies, similar facts, and what expires soon. */
   review(subject: Subject, query: ReviewQuery): Promise<Review>;
   /** A review asks no more about these facts beside each other, until one gets another value. Throws `not_found`. */
   keepApart(subject: Subject, input: ApartInput): Promise<ApartFacts>;

@@ -1,4 +1,4 @@
-/** What a memory could be rid of, or asks about: duplicates, conflicts, near-copies from different sources, and what expires soon. */
+/** What a memory could be rid of, or asks about: duplicates, conflicts, near-copies, similar facts, and what expires soon. */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { BoundedMap } from "../engine/bounded-map.ts";
 import { defined } from "../engine/defined.ts";
@@ -13,7 +13,7 @@ import type { Namespace } from "../engine/store/namespace.ts";
 import { isPersons } from "../engine/store/writer.ts";
 import { makeSlices } from "../engine/timing.ts";
 import type { Claim } from "../recall/claims.ts";
-import { type RelatedPair, relatedPairs } from "../recall/related-pairs.ts";
+import { isNearCopy } from "../recall/conflicts.ts";
 import { factView, unlessUnreadable } from "./fact-view.ts";
 import type { FactView, Review, ReviewFinding, ReviewKind, ReviewQuery } from "./memory.ts";
 import { claimOf, digestOfText } from "./same-text.ts";
@@ -96,7 +96,7 @@ function placeOf(cursor: string | undefined): number {
 }
 
 function countsOf(found: readonly Found[]): Review["found"] {
-  const counts = { duplicate: 0, conflict: 0, near: 0, expiring: 0 };
+  const counts = { duplicate: 0, conflict: 0, near: 0, similar: 0, expiring: 0 };
   for (const { kind } of found) counts[kind] += 1;
   return counts;
 }
@@ -125,26 +125,40 @@ async function pageOf(
   return { findings, looked };
 }
 
-/** The most certain first: the same text, the same in other words, conflicts, near-copies; what expires soon comes last. */
-async function lookThrough({ store, now }: UseCaseContext, namespace: Namespace): Promise<readonly Found[]> {
+/** The most certain first: the same text, the same in other words, conflicts, near-copies, similar facts; what expires soon is last. */
+async function lookThrough(
+  { store, recall, now }: UseCaseContext,
+  namespace: Namespace,
+): Promise<readonly Found[]> {
   const facts = await allFacts(store, namespace);
   const texts = [...Map.groupBy(facts, ({ text }) => text).values()];
-  const compared = texts.flatMap((text) => {
-    const { claim, source = "" } = text[0] ?? {};
-    return claim === undefined ? [] : [{ text, claim, source }];
+  const places = new Map(texts.map((text, place) => [text, place]));
+  const textOf = new Map(texts.flatMap((text) => text.map(({ id }) => [id, text] as const)));
+  const related = await recall.related(namespace);
+  const pairs = related.flatMap(({ ids: [one, other], relation }): readonly RelatedTexts[] => {
+    const [here, there] = [textOf.get(one), textOf.get(other)];
+    if (here === undefined || there === undefined || here === there) return [];
+    const pair =
+      (places.get(here) ?? 0) < (places.get(there) ?? 0)
+        ? ([here, there] as const)
+        : ([there, here] as const);
+    return [
+      { relation: relation === "similar" && areNear(here[0], there[0]) ? "near" : relation, texts: pair },
+    ];
   });
-  const textAt = (place: number): Seens => compared[place]?.text ?? [];
-  const pairs = (await relatedPairs(compared)).map(({ places: [one, other], relation }) => ({
-    relation,
-    texts: [textAt(one), textAt(other)] as const,
-  }));
   const groups = new Groups(texts, pairs);
   return [
     ...groups.duplicates(),
     ...groups.between("contradict", "conflict"),
     ...groups.between("near", "near"),
+    ...groups.between("similar", "similar"),
     ...expiring(facts, now()),
   ];
+}
+
+function areNear(one: Seen | undefined, other: Seen | undefined): boolean {
+  if (one?.claim === undefined || other?.claim === undefined || one.source === other.source) return false;
+  return isNearCopy(one.claim, other.claim);
 }
 
 async function allFacts(store: UseCaseContext["store"], namespace: Namespace): Promise<Seens> {
@@ -171,7 +185,7 @@ function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entr
 }
 
 interface RelatedTexts {
-  readonly relation: RelatedPair["relation"];
+  readonly relation: "contradict" | "same" | "near" | "similar";
   /** The facts of each text; the text with the newer fact first. */
   readonly texts: readonly [Seens, Seens];
 }
@@ -214,7 +228,7 @@ class Groups {
   }
 
   /** One finding for two groups, of a person's fact of each, or the newest. */
-  between(relation: RelatedPair["relation"], kind: ReviewKind): readonly Found[] {
+  between(relation: RelatedTexts["relation"], kind: ReviewKind): readonly Found[] {
     const known = new Set<string>();
     return this.#pairs.flatMap(({ relation: its, texts }) => {
       const [one, other] = texts.map((text) => this.#headOf(text)[0]?.id);

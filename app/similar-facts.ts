@@ -43,10 +43,10 @@ async function look(
   const alike = await recall.alike(namespace, { key, value: text }, { limit: MOST_SHOWN, isOther });
   const sameAs = alike.filter(({ isSame }) => isSame).map((one) => one.key);
   if (sameAs.length > 0) return { sameAs };
-  const similar = alike.map(({ contradicts, ...one }) => ({
+  const similar = alike.map((one) => ({
     // One escaped line: a model sees it without having asked.
     ...{ key: one.key, value: firstWords(one.text, SHOWN_CHARACTERS), updatedAt: one.updatedAt },
-    ...defined({ writer: one.writer, contradicts: contradicts() || undefined }),
+    ...defined({ writer: one.writer, contradicts: one.relation === "contradict" || undefined }),
   }));
   return defined({ similar: similar.length > 0 ? similar : undefined });
 }

@@ -11,7 +11,7 @@ export function declareTidy(program: Command, runs: Runs): void {
     .command("tidy")
     .summary("Merge duplicates, and settle conflicts.")
     .description(
-      "Show duplicates, conflicts, near-copies from different sources, and what expires soon. On a terminal it asks about each; elsewhere it lists them with the commands that settle them.",
+      "Show duplicates, conflicts, near-copies, similar facts, and what expires soon. On a terminal it asks about each; elsewhere it lists them with the commands that settle them.",
     )
     .option("--dry-run", "Only list them, or only show what --keep or --apart would do.")
     .option("--limit <count>", "Maximum number to list.", count, byDefault)

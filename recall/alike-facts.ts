@@ -6,8 +6,7 @@
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { Claim, type FactText } from "./claims.ts";
-import { contradict } from "./conflicts.ts";
-import { claimOfHit } from "./hit-conflicts.ts";
+import { relationOf } from "./conflicts.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { LexicalSearch } from "./lexical/lexical-search.ts";
@@ -19,7 +18,7 @@ import {
   type RankedPassage,
 } from "./scoring.ts";
 import type { AlikeFact, AlikeWanted } from "./search-contract.ts";
-import { alikeTo, type Topic, topicBySeparateWords } from "./topic.ts";
+import { type Topic, topicBySeparateWords } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** The best by words, and the best by meaning, of those that may be about the same thing. */
@@ -39,25 +38,24 @@ export function alikeFacts(fact: FactText, query: AlikeQuery): readonly AlikeFac
   const { index, meant, wanted } = query;
   const stem = (word: string): string => index.termOf(word);
   const topic = topicBySeparateWords(fact.value.slice(0, ANSWER_LIMITS.queryCharacters), stem);
-  const isAlike = alikeTo(topic);
-  let claim: Claim | undefined;
+  const claim = new Claim(fact, stem);
   let left = wanted.limit;
   const found: AlikeFact[] = [];
   for (const one of closest(topic, query)) {
     if (left === 0) break;
     const { document } = one;
     if (!wanted.isOther(document)) continue;
-    const deviations = deviationsOf(one, meant);
-    if (!isAlike(topicBySeparateWords(passageText(one), stem), deviations)) continue;
-    const contradicts = (): boolean => {
-      claim ??= new Claim(fact, stem);
-      return contradict(claim, claimOfHit(one, stem), deviations);
-    };
+    const relation = relationOf(
+      claim,
+      new Claim({ key: document.key, value: passageText(one) }, stem),
+      deviationsOf(one, meant),
+    );
+    if (relation === "none") continue;
     const text = textOfDocument(document).body;
     const isSame = text === fact.value;
     if (!isSame) left -= 1;
     const { key, updatedAt, writer } = document;
-    found.push({ key, updatedAt, text, isSame, contradicts, ...defined({ writer }) });
+    found.push({ key, updatedAt, text, isSame, relation, ...defined({ writer }) });
   }
   return found;
 }

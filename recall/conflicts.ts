@@ -7,12 +7,12 @@
  */
 import { CONTENT_WORD } from "./analysis/commonness.ts";
 import type { Values } from "./analysis/values.ts";
-import { type Claim, opposite, termsOf, VERBS } from "./claims.ts";
+import { type Claim, MANY, opposite, termsOf, VERBS } from "./claims.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
 import { isTelling, subjectOf, type TopicWord, weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
-export type Relation = "contradict" | "same" | "near" | "none";
+export type Relation = "contradict" | "same" | "similar" | "none";
 
 /**
  * The same whichever comes first. Two facts without a word in common take about a microsecond.
@@ -20,29 +20,55 @@ export type Relation = "contradict" | "same" | "near" | "none";
  * @param deviations of their similarity from that of unrelated texts, if a model has read both
  */
 export function relationOf(one: Claim, other: Claim, deviations?: number): Relation {
-  const { apart, close, closer, least, same, near } = WEIGHTS.conflicts;
+  const { apart, close, same } = WEIGHTS.conflicts;
   if ((deviations ?? apart) < apart) return "none";
+  if (!one.isAlike(other.said, deviations) && !other.isAlike(one.said, deviations)) return "none";
   const [here, there] = [besides(one, other), besides(other, one)];
-  const [less, more] = [here.share, there.share].sort((a, b) => a - b) as [number, number]; // two
-  if (more < near) return "none";
-  const values = compareValues(one.values, other.values);
-  if (less < same && !leaveRoom(values)) return "near";
+  const less = Math.min(here.share, there.share);
+  const values = compareValues(one, other);
+  if (less < same && !leaveRoom(values)) return "similar";
   const pair = [facing(here), facing(there)] as const;
   const isClose = (deviations ?? apart) >= close;
   const difference = differenceOf(pair, values, isClose);
   if (difference === undefined)
-    return less >= same && one.polarity === other.polarity && areAllSaid(pair, values) ? "same" : "near";
-  const { share, most } = least[difference];
-  const isAbout = isClose
-    ? less >= share * closer
-    : less >= share && more >= most && !areApart(pair, difference);
-  return isAbout ? "contradict" : "near";
+    return less >= same && one.polarity === other.polarity && areAllSaid(pair, values) ? "same" : "similar";
+  return isAbout(pair, difference, isClose) && !haveOwn(pair, difference) ? "contradict" : "similar";
 }
 
-/** Whether {@link relationOf} says so, and sooner if too many values differ. */
-export function contradict(one: Claim, other: Claim, deviations?: number): boolean {
-  const mayDiffer = leaveRoom(compareValues(one.values, other.values));
-  return mayDiffer && relationOf(one, other, deviations) === "contradict";
+/** Whether they have enough in common for this difference; a model that sees them close needs fewer common words. */
+function isAbout(pair: Pair, difference: Difference, isClose: boolean): boolean {
+  const [here, there] = pair;
+  const { share, most } = WEIGHTS.conflicts.least[difference];
+  const less = Math.min(here.share, there.share);
+  if (isClose) return less >= share * WEIGHTS.conflicts.closer;
+  const isOfOne = difference === "change" || !isCompoundOf(pair);
+  return less >= share && Math.max(here.share, there.share) >= most && isOfOne;
+}
+
+/** Nearly all words of one are in the other, most of the other's in it, and no value of both differs. */
+export function isNearCopy(one: Claim, other: Claim): boolean {
+  const [less = 0, more = 0] = [shareOf(one, other), shareOf(other, one)].sort((a, b) => a - b);
+  const { shared, words } = WEIGHTS.copies;
+  if (Math.min(one.topic.length, other.topic.length) < words) return false;
+  const differs = [...one.values].some(([kind, values]) => {
+    const theirs = other.values.get(kind);
+    return theirs !== undefined && theirs.symmetricDifference(values).size > 0;
+  });
+  return more >= shared && less >= shared / 2 && !differs;
+}
+
+function shareOf(one: Claim, other: Claim): number {
+  const common = weightsInCommon(one.topic, one.readings, other.topic).reduce(
+    (sum, weight) => sum + weight,
+    0,
+  );
+  return (
+    common /
+    Math.max(
+      1,
+      one.topic.reduce((sum, { weight }) => sum + weight, 0),
+    )
+  );
 }
 
 interface ComparedWord extends TopicWord {
@@ -81,6 +107,8 @@ interface Facing extends Beside {
   readonly unlike: readonly string[];
   /** The terms that the other has. */
   readonly shared: readonly string[];
+  /** Whether a content word is among them. */
+  readonly sharesMatter: boolean;
 }
 
 type Pair = readonly [Facing, Facing];
@@ -95,10 +123,11 @@ function facing(beside: Beside): Facing {
     hasSubject:
       !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
     hasOwner: hasOwner(claim, termsOf(lacking)),
-    own: termsOf(lacking.filter(isTelling)),
+    own: termsOf(lacking.filter(isTelling)).filter((term) => term.length > 1),
     ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
     unlike: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
     shared: termsOf(words.filter(isShared)),
+    sharesMatter: words.some((word) => isShared(word) && isTelling(word) && !word.terms[0]?.startsWith(":")),
   };
 }
 
@@ -108,7 +137,8 @@ function hasOwner({ owners }: Claim, terms: readonly string[]): boolean {
 
 function areAllSaid([here, there]: Pair, { differ, overlap, alone }: Compared): boolean {
   const isSaid = ({ ownNames, hasOwner }: Facing) => ownNames === 0 && !hasOwner;
-  return differ.length + overlap.length + alone.length === 0 && isSaid(here) && isSaid(there);
+  const isMore = here.unlike.length > 0 && there.unlike.length > 0;
+  return differ.length + overlap.length + alone.length === 0 && isSaid(here) && isSaid(there) && !isMore;
 }
 
 function sumOf<Name extends string>(words: readonly Readonly<Record<Name, number>>[], name: Name): number {
@@ -135,7 +165,26 @@ const CURRENCIES = new Set(["euro", "dollar", "pound"]);
 /** Tell more of another value. */
 const BESIDE = new Set(["rate", "year of date", "named"]);
 
-function compareValues(one: Values, other: Values): Compared {
+/** What says together when something is. */
+const TIMES = new Set(["clock", "weekday", "date"]);
+/** Since when something is so. */
+const SINCE = new Set(["month", "year", "date", "ordinal", "daytime"]);
+
+function compareValues(
+  { values: one, isChange, isEnd }: Claim,
+  { values: other, isChange: isOther, isEnd: isOver }: Claim,
+): Compared {
+  const compared = comparedKinds(one, other);
+  if (isEnd || isOver) return { ...compared, alone: [] };
+  const times = compared.differ.filter((kind) => TIMES.has(kind));
+  const differ = [...times.slice(0, 1), ...compared.differ.filter((kind) => !TIMES.has(kind))];
+  if (!isChange && !isOther) return { ...compared, differ };
+  const before = isChange ? other : one;
+  const isAside = (kind: string) => before.has(kind) || SINCE.has(kind);
+  return { ...compared, differ, alone: compared.alone.filter((kind) => !isAside(kind)) };
+}
+
+function comparedKinds(one: Values, other: Values): Compared {
   const kinds = [...new Set([...one.keys(), ...other.keys()])].map((kind) => {
     return { kind, how: comparedOf(one.get(kind), other.get(kind)) };
   });
@@ -162,31 +211,60 @@ function haveOneEach(kinds: readonly string[], one: Values, other: Values): bool
   return here?.length === 1 && there?.length === 1 && here[0] !== there[0];
 }
 
-type Difference = "value" | "name" | "member" | "negation";
+type Difference = "value" | "name" | "member" | "negation" | "change";
 
 /** The only difference that two facts have, if they can be about the same thing at the same time. */
 function differenceOf(pair: Pair, values: Compared, isClose: boolean): Difference | undefined {
   const isOfOneSubject = isClose || pair.every(({ hasSubject }) => hasSubject);
   if (!isOfOneSubject || !leaveRoom(values) || isRuledOut(pair)) return undefined;
+  if (pair.some(({ claim }) => claim.polarity === "negated")) return denialOf(pair, values);
   const [here, there] = pair;
-  const names = here.ownNames + there.ownNames;
   const { differ, alone } = values;
-  if (pair.some(({ claim }) => claim.polarity === "negated"))
-    return names + differ.length + alone.length === 0 && areOpposed(here, there) ? "negation" : undefined;
-  if (differ.length > 0) return differ.length === 1 && names === 0 ? "value" : undefined;
+  const names = here.ownNames + there.ownNames;
+  const isChange = here.claim.isChange || there.claim.isChange;
+  if (isChange && here.claim.hasState && there.claim.hasState && names > 1) return "change";
+  const rivals = rivalsOf(here, there);
+  const isVersion = rivals !== undefined && differ.every((kind) => kind === "number" || kind === "named");
+  if (differ.length > 0 && !isVersion) return differ.length === 1 && names === 0 ? "value" : undefined;
+  if (rivals !== undefined) return rivals;
   return alone.length > 0 ? undefined : differenceOfWords(here, there);
 }
 
 function differenceOfWords(here: Facing, there: Facing): Difference | undefined {
   if (here.claim.isOneOfMany || there.claim.isOneOfMany) return undefined;
-  if (haveRivals(here, there)) return "member";
+  if (isReplaced(here, there) || areElsewhere(here, there)) return "change";
   return here.ownNames === 1 && there.ownNames === 1 ? "name" : undefined;
 }
 
-/** The denial says no more than the other: an exception from it is no contradiction. */
-function areOpposed(here: Facing, there: Facing): boolean {
+/** "We moved the API to Hetzner" leaves of "the API is hosted on AWS" all but what was replaced. */
+function isReplaced(here: Facing, there: Facing): boolean {
+  if (!here.claim.isChange && !there.claim.isChange) return false;
+  const [change, before] = here.claim.isChange ? [here, there] : [there, here];
+  if (before.shared.some((term) => change.claim.replaced.has(term))) return true;
+  const [said, replaced] = [change, before].map(
+    ({ own, ownNames }) => own.filter((term) => !/^\d+$/.test(term)).length + ownNames,
+  ) as [number, number]; // two
+  return before.sharesMatter && replaced === 1 && said > 0 && said <= 2;
+}
+
+function areElsewhere(here: Facing, there: Facing): boolean {
+  return (
+    isOnly(here.claim.place, here.unlike) && isOnly(there.claim.place, there.unlike) && here.sharesMatter
+  );
+}
+
+/** The denial says no more than the other: an exception from it is no contradiction. Of what is over, the other may say more. */
+function denialOf(
+  [here, there]: Pair,
+  { differ, alone }: Compared,
+): Extract<Difference, "change" | "negation"> | undefined {
   const [denial, other] = here.claim.polarity === "negated" ? [here, there] : [there, here];
-  return other.claim.polarity === "plain" && denial.own.length === 0;
+  const isOver = denial.claim.isEnd && denial.sharesMatter;
+  const isSaid = isOver
+    ? other.claim.polarity !== "negated"
+    : other.claim.polarity === "plain" && alone.length + other.ownNames === 0;
+  if (!isSaid || differ.length + denial.own.length + denial.ownNames > 0) return undefined;
+  return here.claim.isEnd || there.claim.isEnd ? "change" : "negation";
 }
 
 function isRuledOut([here, there]: Pair): boolean {
@@ -195,42 +273,64 @@ function isRuledOut([here, there]: Pair): boolean {
   return [...one.aspects].some((side) => other.aspects.has(opposite(side)));
 }
 
-/** For a single difference. */
+/** For a single difference. In summer and in winter something else may be true. */
 function leaveRoom({ differ, overlap, alone }: Compared): boolean {
-  return differ.length < 2 && overlap.length === 0 && !alone.some((kind) => SCOPES.has(kind));
+  const isOtherwise = differ.includes("daytime") || differ.includes("year");
+  return differ.length < 2 && overlap.length === 0 && !isOtherwise && !alone.some((kind) => SCOPES.has(kind));
 }
 
-/** Each has words of its own and little in common, or a compound that the other lacks. */
-function areApart([here, there]: Pair, difference: Difference): boolean {
-  const ownOf = ({ claim, own }: Facing) =>
-    difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
-  const [mine, theirs] = [ownOf(here), ownOf(there)];
-  const isEither =
+function ownOf({ claim, own }: Facing, difference: Difference): readonly string[] {
+  return difference === "member" ? own.filter((term) => !claim.members.has(term)) : own;
+}
+
+/** Each has a word of its own: then both may be true. */
+function haveOwn([here, there]: Pair, difference: Difference): boolean {
+  if (difference === "change") return false;
+  const [mine, theirs] = [ownOf(here, difference), ownOf(there, difference)];
+  return (
     (mine.length > 0 && theirs.length + there.ownVerbs.length > 0) ||
-    (theirs.length > 0 && mine.length + here.ownVerbs.length > 0);
-  const isMuch =
-    Math.max(mine.length, theirs.length) > 1 || Math.min(here.share, there.share) < WEIGHTS.conflicts.both;
-  if (isEither && isMuch) return true;
+    (theirs.length > 0 && mine.length + here.ownVerbs.length > 0)
+  );
+}
+
+/** A compound that the other lacks: "rent", "rent deposit". */
+function isCompoundOf([here, there]: Pair): boolean {
   return [here, there].some(({ claim, unlike, shared }) =>
     unlike.some((lacking) => shared.some((term) => claim.isCompound(lacking, term))),
   );
 }
 
-/** Two members of a kind that both facts name, in text or key, or that are all that differs. */
-function haveRivals(here: Facing, there: Facing): boolean {
+/** Two members of a kind that both facts name, in text or key, or that are what differs. */
+function rivalsOf(here: Facing, there: Facing): "member" | "change" | undefined {
+  if (here.claim.isOneOfMany || there.claim.isOneOfMany) return undefined;
   const [mine, theirs] = [new Set(termsOf(here.claim.around)), new Set(termsOf(there.claim.around))];
-  return [...here.claim.members].some(([member, kinds]) => {
-    if (theirs.has(member)) return false;
-    return [...there.claim.members].some(([rival, itsKinds]) => {
-      if (mine.has(rival) || synonymsOf(member).has(rival)) return false;
-      const shared = kinds.filter((kind) => itsKinds.includes(kind));
-      const isNamed = shared.some((kind) => mine.has(kind) && theirs.has(kind));
-      const isAll = isOnly(member, here.unlike) && isOnly(rival, there.unlike) && here.shared.length > 0;
-      return shared.length > 0 && (isNamed || isAll);
-    });
-  });
+  const own = [...here.claim.members].filter(([member]) => !theirs.has(member));
+  const its = [...there.claim.members].filter(([rival]) => !mine.has(rival));
+  const isNamed = (kind: string) => mine.has(kind) && theirs.has(kind);
+  const found = own.flatMap((one) => its.map((other) => rivalry([here, there], one, other, isNamed)));
+  return found.find((how) => how === "change") ?? found.find((how) => how !== undefined);
 }
 
-function isOnly(term: string, terms: readonly string[]): boolean {
+type Member = readonly [term: string, kinds: readonly string[]];
+
+function rivalry(
+  [here, there]: Pair,
+  [member, kinds]: Member,
+  [rival, itsKinds]: Member,
+  isNamed: (kind: string) => boolean,
+): "member" | "change" | undefined {
+  const shared = kinds.filter((kind) => itsKinds.includes(kind));
+  if (shared.length === 0 || synonymsOf(member).has(rival)) return undefined;
+  const isOther = (term: string) => term !== member && term !== rival && !shared.includes(term);
+  const others = [here, there].filter(({ unlike }) => unlike.some(isOther)).length;
+  const isOfMany =
+    shared.length < Math.max(kinds.length, itsKinds.length) || shared.some((kind) => MANY.has(kind));
+  const isSaid = here.sharesMatter || (others === 0 && (here.claim.isChange || there.claim.isChange));
+  const areNamed = shared.some(isNamed);
+  if (!isOfMany && isSaid && (others === 0 || (others === 1 && !areNamed))) return "change";
+  return areNamed || (others === 0 && here.shared.length > 0) ? "member" : undefined;
+}
+
+function isOnly(term: string | undefined, terms: readonly string[]): boolean {
   return terms.length === 1 && terms[0] === term;
 }

@@ -84,6 +84,7 @@ export class IndexCache {
     } finally {
       index.users -= 1;
       this.#makeRoom();
+      index.relateLater();
     }
   }
 

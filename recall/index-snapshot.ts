@@ -4,7 +4,7 @@ import type { IndexSnapshots } from "../engine/store/memory-store.ts";
 import { type IndexPart, type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 
 /** Increment when the same entries give another index (texts, terms, passages), or when parts have another form; a test notices. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** A smaller index is built from rows in less than a fifth of a second. */
 export const LARGE_DOCUMENTS = 2_000;

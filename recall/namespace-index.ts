@@ -7,6 +7,7 @@ import { nextTurn, within } from "../engine/timing.ts";
 import { buildOf, indexesFrom, LARGE_DOCUMENTS, partsOf, type SnapshotOptions } from "./index-snapshot.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
 import { type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
+import type { ReadMeaning } from "./related-facts.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
 import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
 
@@ -20,6 +21,8 @@ export interface NamespaceIndexOptions {
   readonly turn?: () => Promise<() => void>;
   /** Where copies of large indexes are kept. Default: nowhere. */
   readonly snapshots?: SnapshotOptions;
+  /** How near facts are to each other, if a model has read them. Never rejects. */
+  readonly meaning?: (namespace: Namespace, view: IndexView) => Promise<ReadMeaning | undefined>;
   /** A reading of the source ended after this time, its wait for a turn included. */
   readonly onRead?: (tookMs: number) => void;
 }
@@ -48,6 +51,7 @@ export class NamespaceIndex implements IndexView {
   #mustStartOver = false;
   #dropped = false;
   #waitsForTurn = false;
+  #isRelating = false;
   /** Whether a copy was looked for, whether the source was read to its end, and how many entries have changed since there was one. */
   #hasLooked = false;
   #isComplete = false;
@@ -63,7 +67,11 @@ export class NamespaceIndex implements IndexView {
     this.#namespace = namespace;
     this.#options = options;
     this.#onChange = onChange;
-    this.#follower = options.semantic?.follow(namespace, () => this.#readAgain(), onChange);
+    const grown = () => {
+      onChange();
+      this.relateLater();
+    };
+    this.#follower = options.semantic?.follow(namespace, () => this.#readAgain(), grown);
   }
 
   /** A search uses it, or a reading runs. */
@@ -117,6 +125,27 @@ export class NamespaceIndex implements IndexView {
     read.catch(() => undefined); // when it fails later, the next search reports it again
     const view = await within(patienceMs, read, () => undefined);
     return view ?? (this.#waitsForTurn ? undefined : Promise.race([read, progressed]));
+  }
+
+  /** Compares its facts in the background, as long as nobody searches; the next search's end continues. */
+  relateLater(): void {
+    if (this.#isRelating || this.#dropped) return;
+    this.#isRelating = true;
+    void this.#relate().finally(() => {
+      this.#isRelating = false;
+    });
+  }
+
+  async #relate(): Promise<void> {
+    const { meaning } = this.#options;
+    for (let isMore = true; isMore; ) {
+      const view = { index: this.index, toolCalls: this.toolCalls };
+      const read = await meaning?.(this.#namespace, view);
+      await nextTurn();
+      if (this.#dropped || this.isBusy || view.index !== this.index) return;
+      isMore = this.index.related.relateUntil(performance.now() + SLICE_MS, read);
+      this.#changedSinceCopy += Number(isMore);
+    }
   }
 
   /** Keeps a copy for the next start, if it is large, complete and has no good one. Never rejects. */

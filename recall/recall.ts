@@ -6,7 +6,7 @@ import { ANSWER_LIMITS, countWithin, type RecallMode } from "../engine/answer-li
 import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import type { Timer } from "../engine/timing.ts";
+import { nextTurn, type Timer } from "../engine/timing.ts";
 import { alikeFacts } from "./alike-facts.ts";
 import { isEnglish } from "./analysis/language.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
@@ -28,6 +28,8 @@ import {
 } from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
+import { cosine } from "./meaning/similarity-normalizer.ts";
+import type { ReadMeaning, RelatedPair } from "./related-facts.ts";
 import {
   bestPerDocument,
   type Features,
@@ -87,6 +89,12 @@ const PATIENCE_MS = 1_000;
 /** Passages with a known similarity in the ranking. Many more than are shown: a line lends its similarity to those around it. */
 const NEAREST = 1_000;
 
+/** Facts near to one of them that are compared with it. */
+const NEAR_A_FACT = 6;
+
+/** The longest stretch of comparing before others are served. */
+const RELATING_MS = 4;
+
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
@@ -113,7 +121,10 @@ class HybridRecall implements Recall {
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
     this.#options = options;
-    this.#indexes = new IndexCache(options);
+    this.#indexes = new IndexCache({
+      ...options,
+      meaning: (namespace, view) => this.#meaningOfFacts(namespace, view),
+    });
     this.#questions = new Questions({
       ...defined({ timer, references, budgetMs: questionBudgetMs }),
     });
@@ -144,6 +155,15 @@ class HybridRecall implements Recall {
     });
   }
 
+  related(namespace: Namespace): Promise<readonly RelatedPair[]> {
+    return this.#indexes.use(namespace, async (namespaceIndex) => {
+      const view = await namespaceIndex.catchUp();
+      const meaning = await this.#meaningOfFacts(namespace, view);
+      while (view.index.related.relateUntil(performance.now() + RELATING_MS, meaning)) await nextTurn();
+      return [...view.index.related.pairs()];
+    });
+  }
+
   async warm(namespace: Namespace): Promise<void> {
     await this.#indexes.use(namespace, (namespaceIndex) => namespaceIndex.catchUp());
     const { semantic } = this.#options;
@@ -165,9 +185,35 @@ class HybridRecall implements Recall {
     const [{ meant, why } = {}, ...meantByParts] = await Promise.all(
       [query, ...parts].map(({ text }) => this.#meaningOf(namespace, view, text)),
     );
+    const meaning = meant && (await this.#meaningOfFacts(namespace, view));
     return {
-      ...this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)]),
+      ...this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)], meaning),
       ...reason(why),
+    };
+  }
+
+  /** Undefined where no model serves; a failure of it is told of the question. */
+  async #meaningOfFacts(namespace: Namespace, { index }: IndexView): Promise<ReadMeaning | undefined> {
+    const { semantic } = this.#options;
+    const embedder = semantic?.serving(namespace);
+    if (semantic === undefined || embedder === undefined) return undefined;
+    const { space, language } = embedder;
+    const scales = await this.#questions.space(embedder).catch(() => undefined);
+    const knows = (document: IndexedDocument) => language === undefined || isEnglishDocument(document);
+    if (scales === undefined) return undefined;
+    return (document) => {
+      const vector = knows(document) ? semantic.vectorOf(namespace, space, document.id) : undefined;
+      if (vector === undefined) return undefined;
+      const scale = scales.scaleFor(vector);
+      const deviations = (other: IndexedDocument) => {
+        const its = knows(other) ? semantic.vectorOf(namespace, space, other.id) : undefined;
+        return its && scale(cosine(vector, its));
+      };
+      const nearest = semantic
+        .search(namespace, { space, vector }, NEAR_A_FACT)
+        .filter(({ similarity }) => scale(similarity) >= WEIGHTS.similar.meaning)
+        .flatMap(({ id }) => index.documentWith(id) ?? []);
+      return { nearest, deviations };
     };
   }
 
@@ -202,6 +248,7 @@ class HybridRecall implements Recall {
     view: IndexView,
     asked: Asked,
     [meant, ...meantByParts]: readonly (PassageSimilarities | undefined)[],
+    meaning?: ReadMeaning,
   ): RecallAnswer {
     const { index } = view;
     const { query, parts, limit, explain, recall } = asked;
@@ -225,14 +272,17 @@ class HybridRecall implements Recall {
     };
     const scoredByParts = parts.map((part, place) => this.#scored(part, index, meantByParts[place]));
     const choice = selectHits(scored, index, wanted, scoredByParts);
-    const { shown, leftOut, persons } = this.#withToolCalls(choice, view, query, limit);
-    const arePossible = !shown.some(({ isSure }) => isSure);
-    const hidden = [...new Set([...persons, ...leftOut.map(({ scored: one }) => one)])];
-    const results = withConflicts(shown, index, { hidden, limit, arePossible }).map((one): RecallHit => {
+    const { shown, leftOut } = this.#withToolCalls(choice, view, query, limit);
+    index.related.relate(
+      shown.map(({ unit }) => unit),
+      meaning,
+    );
+    const most = shown.some(({ isSure }) => isSure) ? limit : Math.max(possible.most, shown.length);
+    const answering = { limit: Math.min(limit, most), now: this.#options.now() };
+    const results = withConflicts(shown, index, answering).map((one): RecallHit => {
       const found = hitOf(one, explain, excerpt(one.document, one.passage, one.isSure ? "sure" : "possible"));
-      return one.isSure
-        ? { ...found, ...conflictsOf(one) }
-        : { ...found, possible: true, why: whyPossible(one) };
+      const told = { ...found, ...conflictsOf(one) };
+      return one.isSure ? told : { ...told, possible: true, why: whyPossible(one) };
     });
     const isForeign = results.length === 0 && areForeign(query.text, index);
     return {
@@ -331,7 +381,7 @@ function hitOf(
 
 function conflictsOf({ conflicts }: Shown): Pick<RecallHit, "conflictsWith"> {
   if (conflicts.length === 0) return {};
-  return { conflictsWith: conflicts.map(({ document: { key, updatedAt } }) => ({ key, updatedAt })) };
+  return { conflictsWith: conflicts.map(({ key, updatedAt }) => ({ key, updatedAt })) };
 }
 
 function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {

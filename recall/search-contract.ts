@@ -7,6 +7,8 @@ import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Said, Writer } from "../engine/store/writer.ts";
 import type { FactText } from "./claims.ts";
+import type { Relation } from "./conflicts.ts";
+import type { RelatedPair } from "./related-facts.ts";
 
 /** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
 export interface CorpusSource {
@@ -59,7 +61,7 @@ export interface RecallHit {
   readonly expiresAt?: UnixMs;
   /** The writer of the current value. */
   readonly writer?: Writer;
-  /** Sure hits of the same answer that say something else of the same thing, newest first; absent when there are none. */
+  /** Facts that say something else of the same thing, newest first, whether they are shown or not; absent when there are none. */
   readonly conflictsWith?: readonly Conflicting[];
   /** The features behind the score, for tuning and debugging. */
   readonly parts?: Readonly<Record<string, ScorePart>>;
@@ -77,8 +79,8 @@ export interface AlikeFact extends Said {
   readonly text: string;
   /** Whether the other one has the same text. */
   readonly isSame: boolean;
-  /** Whether it says something else of the same thing than the fact that it was compared with. Reads both when called. */
-  readonly contradicts: () => boolean;
+  /** To the fact that it was compared with. */
+  readonly relation: Exclude<Relation, "none">;
 }
 
 /**
@@ -136,6 +138,8 @@ export interface Recall {
   search(namespace: Namespace, query: RecallQuery): Promise<RecallAnswer>;
   /** The facts that are about the same thing as this one, whose value is without hostile characters; best first. */
   alike(namespace: Namespace, fact: FactText, wanted: AlikeWanted): Promise<readonly AlikeFact[]>;
+  /** What belongs together among all of its facts, compared with each other; yields to others meanwhile. */
+  related(namespace: Namespace): Promise<readonly RelatedPair[]>;
   /** Starts indexing a namespace in the background; resolves when it is up to date. */
   warm(namespace: Namespace): Promise<void>;
   readonly indexes: IndexCounts;

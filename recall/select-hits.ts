@@ -4,7 +4,7 @@
  * that the fact exists.
  */
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
-import { isPersons, outweighs } from "../engine/store/writer.ts";
+import { outweighs } from "../engine/store/writer.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { bestPerDocument, type ScoredCandidate } from "./scoring.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
@@ -24,8 +24,6 @@ export interface Selection {
   readonly shown: readonly ScoredCandidate[];
   /** The best candidates that are not shown, best first, each with a short reason for a person. */
   readonly leftOut: readonly { readonly scored: ScoredCandidate; readonly why: string }[];
-  /** Persons' facts that are not shown, best first: however many an agent stores, one that they contradict is compared. */
-  readonly persons: readonly ScoredCandidate[];
 }
 
 /** How many hidden candidates are explained. */
@@ -129,7 +127,7 @@ function notShown(
   shown: readonly ScoredCandidate[],
   index: LexicalIndex,
   wanted: SelectionOptions,
-): Pick<Selection, "leftOut" | "persons"> {
+): Pick<Selection, "leftOut"> {
   const documents = new Set(shown.map(({ document }) => document));
   const others = best.filter(({ document }) => !documents.has(document));
   const hasSure = shown.some(({ isSure }) => isSure);
@@ -138,7 +136,6 @@ function notShown(
     texts.has(textOf(one, index)) ? "the same text as another candidate" : whyHidden(one, hasSure, wanted);
   return {
     leftOut: others.slice(0, EXPLAINED).map((scored) => ({ scored, why: whyNot(scored) })),
-    persons: others.filter(({ document }) => isPersons(document)).slice(0, EXPLAINED),
   };
 }
 

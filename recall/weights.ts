@@ -156,18 +156,21 @@ export interface Weights {
   readonly conflicts: {
     /** By what differs: the least share of words in common, of the one that has less of the other, and of the one that has more. */
     readonly least: Readonly<
-      Record<"value" | "name" | "member" | "negation", { readonly share: number; readonly most: number }>
+      Record<
+        "value" | "name" | "member" | "negation" | "change",
+        { readonly share: number; readonly most: number }
+      >
     >;
-    /** Among hits: the most words of a fact that is compared. */
+    /** The most words of a fact that is compared. */
     readonly words: number;
-    /** Among hits: the most facts that are compared, best first: reading them takes longer than finding them. */
+    /** The most new facts that a search waits for until they are compared: more are compared in the background. */
     readonly most: number;
-    /** Among hits: the least share of common terms, by their rarity, of the shorter fact, for the two to be read at all. */
-    readonly read: number;
+    /** Among hits: the most that one of them names. */
+    readonly named: number;
+    /** Among hits: the most newer ones that are merely similar. */
+    readonly similar: number;
     /** Among hits: how far the score of the older fact is below the newer one's, for hosts that sort by it. */
     readonly step: number;
-    /** The least share of both, if each has a word that the other lacks. */
-    readonly both: number;
     /** The least share of the same words in other order or notation. */
     readonly same: number;
     /** The least share of what is merely near. */
@@ -251,13 +254,14 @@ export const WEIGHTS: Weights = {
       name: { share: 0.6, most: 0.65 },
       member: { share: 0, most: 0.5 },
       negation: { share: 0.5, most: 0.6 },
+      change: { share: 0.25, most: 0.35 },
     },
     ...{
-      words: 16,
-      most: 3,
-      read: 0.12,
+      words: 24,
+      most: 32,
+      similar: 1,
+      named: 3,
       step: 0.001,
-      both: 0.6,
       same: 0.6,
       near: 0.3,
       close: 7.5,

@@ -5,23 +5,29 @@ import { factSchema } from "./facts.ts";
 import { ADDS, operation, READS } from "./operation.ts";
 
 const review = operation("review", {
-  summary: "Duplicates, conflicts, near-copies from different sources, and what expires soon.",
+  summary: "Duplicates, conflicts, near-copies from different sources, similar facts, and what expires soon.",
   effects: READS,
   reply: z.object({
     findings: z
       .array(
         z.object({
           kind: z
-            .enum(["duplicate", "conflict", "near", "expiring"])
+            .enum(["duplicate", "conflict", "near", "similar", "expiring"])
             .describe(
-              "duplicate: they say the same. conflict: they contradict each other. near: nearly the same words, from different sources.",
+              "duplicate: they say the same. conflict: they contradict each other. near: nearly the same words, from different sources. similar: about the same thing; one may be outdated.",
             ),
           facts: z.array(factSchema).describe("Newest first, at most ten."),
         }),
       )
       .describe("The most certain first; what expires soon comes last."),
     found: z
-      .object({ duplicate: wholeNumber, conflict: wholeNumber, near: wholeNumber, expiring: wholeNumber })
+      .object({
+        duplicate: wholeNumber,
+        conflict: wholeNumber,
+        near: wholeNumber,
+        similar: wholeNumber,
+        expiring: wholeNumber,
+      })
       .describe("How many there are of each kind."),
     revision: wholeNumber.describe("For up_to of what is done with these facts."),
     next_cursor: nextCursor,

@@ -9,6 +9,7 @@ const NAMES: Readonly<Record<ReviewKind, readonly [one: string, many: string]>> 
   duplicate: ["duplicate", "duplicates"],
   conflict: ["conflict", "conflicts"],
   near: ["near-copy", "near-copies"],
+  similar: ["pair of similar facts", "pairs of similar facts"],
   expiring: ["fact that expires soon", "facts that expire soon"],
 };
 
@@ -30,6 +31,8 @@ export function findingTitle({ kind, facts }: ReviewFinding): string {
       return "These contradict each other";
     case "near":
       return "Nearly the same, from different sources";
+    case "similar":
+      return "These are about the same thing";
     case "expiring":
       return "This expires soon";
   }

@@ -16,7 +16,7 @@ import { SharedWords } from "../../recall/shared-words.ts";
 import { claimOf, digestOfText } from "../same-text.ts";
 
 export interface KnownFact {
-  readonly relation: Exclude<Relation, "none">;
+  readonly relation: "same" | "contradict" | "near";
   readonly key: string;
   /** Its beginning. */
   readonly value: string;
@@ -35,7 +35,7 @@ const PAGE_FACTS = 250;
 const MOST_COMPARED = 20_000;
 const SHOWN_CHARACTERS = 400;
 const MOST_NEAR = 3;
-const ORDER: readonly Relation[] = ["same", "contradict", "near"];
+const ORDER = ["same", "contradict", "near"] as const;
 
 export class KnownFacts {
   readonly #bySaying = new Map<string, Shown[]>();
@@ -58,7 +58,7 @@ export class KnownFacts {
   /** Of facts with other keys: the same ones first, and only the nearest of those that are merely near. */
   find(fact: FactText): readonly KnownFact[] {
     const claim = this.#claimOf(fact);
-    const relations = new Map<Shown, Relation>();
+    const relations = new Map<Shown, KnownFact["relation"] | undefined>();
     if (claim !== undefined)
       for (const place of this.#words.closest(claim)) {
         const other = this.#compared[place];
@@ -70,7 +70,7 @@ export class KnownFacts {
     const those = ORDER.map((relation) => found.filter((one) => one[1] === relation).map(([one]) => one));
     return those.flatMap((others, place) => {
       const relation = ORDER[place];
-      if (relation === undefined || relation === "none") return [];
+      if (relation === undefined) return [];
       const shown = relation === "near" ? others.slice(0, MOST_NEAR) : others;
       return shown.map(({ claim: _, ...one }) => ({ relation, ...one }));
     });
@@ -103,8 +103,9 @@ function append<Item>(lists: Map<string, Item[]>, name: string, item: Item): voi
 }
 
 /** The same in other words is only near: what is left out, or becomes history, must say the very same. */
-function seenAs(relation: Relation): Relation {
-  return relation === "same" ? "near" : relation;
+function seenAs(relation: Relation): KnownFact["relation"] | undefined {
+  if (relation === "none") return undefined;
+  return relation === "contradict" ? relation : "near";
 }
 
 /** "vim" alone says something else for an editor than for a viewer: then the keys must be about the same thing, too. */

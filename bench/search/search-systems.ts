@@ -31,6 +31,7 @@ async function buildOurs(entries: number): Promise<BuiltSystem> {
   const now = () => Date.UTC(2028, 0, 1);
   const recall = createRecall({ source: sourceOf(entries), now });
   await recall.warm(namespace);
+  await recall.related(namespace);
   const search = async (query: string) =>
     (await recall.search(namespace, { query, limit: HITS })).results.length;
   return { search, inSlices: true };

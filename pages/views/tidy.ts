@@ -1,4 +1,4 @@
-/** What somebody should decide: duplicates, conflicts, near-copies from different sources, and what expires soon. */
+/** What somebody should decide: duplicates, conflicts, near-copies, similar facts, and what expires soon. */
 import type { FactView, ReviewFinding } from "../../app/memory.ts";
 import { findingTitle, foundText, NOTHING_TO_TIDY, sourceText } from "../../app/presenters/tidy-text.ts";
 import { toKeep } from "../../app/tidying.ts";

@@ -135,16 +135,16 @@ for (const [measure, units] of Object.entries(MEASURES)) {
 
 const WEEKDAYS = new Map(
   [
-    "monday mon",
-    "tuesday tue tues",
-    "wednesday wed",
-    "thursday thu thur thurs",
-    "friday fri",
-    "saturday sat",
-    "sunday sun",
-  ].flatMap((names, place) => names.split(" ").map((name) => [name, `${place + 1}`] as const)),
+    "monday mon montag lunes lundi",
+    "tuesday tue tues dienstag martes mardi",
+    "wednesday wed mittwoch miércoles mercredi",
+    "thursday thu thur thurs donnerstag jueves jeudi",
+    "friday fri freitag viernes vendredi",
+    "saturday sat samstag sonnabend sábado samedi",
+    "sunday sun sonntag domingo dimanche",
+  ].flatMap((names, place) => names.split(" ").map((name) => [fold(name), `${place + 1}`] as const)),
 );
-const WEEKDAY = [...WEEKDAYS.keys()].sort((one, other) => other.length - one.length).join("|");
+const WEEKDAY = [...WEEKDAYS.keys(), "miércoles", "sábado"].sort((a, b) => b.length - a.length).join("|");
 
 const RATES: Readonly<Record<string, string>> = {
   ...{ hourly: "hour", daily: "day", nightly: "night", weekly: "week", fortnightly: "2 week" },
@@ -157,6 +157,10 @@ const NUMBER = "(\\d{1,3}(?:[,’' ]\\d{3})+(?!\\d)|\\d+(?:[.,]\\d+)*)(k|K|M)?";
 const AHEAD = "(?<![\\p{L}\\p{N}._#-])";
 
 const PATTERNS: readonly (readonly [RegExp, Reader])[] = [
+  [
+    /(?:\bhttps?:\/\/)?(?<![\p{L}\p{N}._@-])(\p{L}[\p{L}\p{N}-]*(?:\.[\p{L}\p{N}-]+)*\.\p{Ll}{2,}(?:\/\S*)?|\d{1,3}(?:\.\d{1,3}){3})(?![\p{L}\p{N}])/gu,
+    ([, address = ""]) => [{ kind: "address", value: fold(address) }],
+  ],
   [
     /\bevery (\d+|other) (hour|day|night|week|month|year)s?\b/gi,
     ([, count = "", rate = ""]) => [
@@ -193,14 +197,20 @@ const PATTERNS: readonly (readonly [RegExp, Reader])[] = [
     ([, hour = "", minute = "", half = ""]) =>
       clockOf(Number(hour) + (half !== "" && half !== "morning" && Number(hour) < 12 ? 12 : 0), minute),
   ],
+  [
+    /\b(?:at|um|a las|à) (\d{1,2})(?: ?(?:Uhr|h|heures))?(?=[.,;!)]|$| (?!\p{L}+s\b)\p{Ll})/gu,
+    ([, hour = ""]) => clockOf(Number(hour), ""),
+  ],
   [/\b(noon|midday|midnight)\b/gi, ([, name = ""]) => clockOf(/night/i.test(name) ? 0 : 12, "")],
   [
     new RegExp(`\\b(${WEEKDAY})s?\\b`, "gi"),
     ([, name = ""]) =>
-      /^\p{Lu}|day/u.test(name) ? [{ kind: "weekday", value: WEEKDAYS.get(fold(name)) ?? "" }] : undefined,
+      /^\p{Lu}|\p{L}{6}|l(?:unes|undi)|mardi|jeudi/u.test(name)
+        ? [{ kind: "weekday", value: WEEKDAYS.get(fold(name)) ?? "" }]
+        : undefined,
   ],
   [
-    /\b(morning|evening|afternoon|night|weekend|weekday|summer|winter|spring|autumn)s?\b/gi,
+    /\b(morning|evening|afternoon|night|weekend|weekday|summer|winter|spring|autumn|morgens|vormittags|mittags|nachmittags|abends|nachts|mañana|tarde|noche|matin|soir)s?\b/gi,
     ([, name = ""]) => [{ kind: "daytime", value: fold(name) }],
   ],
   [
@@ -217,7 +227,7 @@ const PATTERNS: readonly (readonly [RegExp, Reader])[] = [
     ([, year = ""]) => [{ kind: "year", value: year }],
   ],
   [
-    /(?<=(?<!\p{L})(?!(?:is|are|at|by|to|of|on|in|has|have|pay|pays|about|only|than|for|costs?|needs?|takes?|and|or|with|from|until|after|before)\b)\p{L}+ )(\d+(?:\.\d+)*)(?= [\p{L}·])/giu,
+    /(?<=(?<!\p{L})(?!(?:is|are|at|by|to|of|on|in|has|have|pay|pays|about|only|than|for|costs?|needs?|takes?|and|or|with|from|until|after|before)\b)\p{L}+ )(\d+(?:\.\d+)*)(?=:? [\p{L}·])/giu,
     ([, number = ""]) => [
       { kind: "named", value: number },
       { kind: "number", value: numberOf(number, "") },

@@ -55,14 +55,24 @@ function separated(word: Word): readonly Word[] {
   return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
 }
 
-/** The joined runs of a text, as written. */
+/** The joined runs of a text, as written, but for {@link withNaming}. */
 export function runsOf(text: string): readonly string[] {
-  return text.match(RUN) ?? [];
+  return withNaming(text).match(RUN) ?? [];
 }
 
 /** The joined runs of a text, each with its position. */
 export function placedRunsOf(text: string): readonly { readonly run: string; readonly at: number }[] {
-  return [...text.matchAll(RUN)].map(({ 0: run, index: at }) => ({ run, at }));
+  return [...withNaming(text).matchAll(RUN)].map(({ 0: run, index: at }) => ({ run, at }));
+}
+
+/** "is called", "what's it called", "a cat called Minka", but not "she called". */
+const NAMING =
+  /(?<=\b(?:is|are|was|were|be|been|['’]s)(?: (?:also|now|still|just))? |\b(?:what|how)\b.{0,80} )called\b(?! (?:off|back|for|in|up|out|by)\b)/giu;
+const NAMING_OF = /(?<=\b[Aa]n? \p{L}+ )called(?= ["'“‘\p{Lu}])/gu;
+
+/** Whoever is called Tom takes no calls by that: the word is "named" there, at the same place. */
+function withNaming(text: string): string {
+  return /called/i.test(text) ? text.replace(NAMING, "named ").replace(NAMING_OF, "named ") : text;
 }
 
 /** Whether this is a plain word, whose only term is its stem. */

@@ -6,6 +6,7 @@ import type { EntryId } from "../../engine/store/memory-store.ts";
 import { dateTermsOf } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
+import { RelatedFacts } from "../related-facts.ts";
 import { Arena, type ArenaSpare, Column } from "./arena.ts";
 import {
   charactersOf,
@@ -68,6 +69,7 @@ export type IndexPart =
       readonly bodyTermCount: number;
     }
   | { readonly kind: "page"; readonly page: Uint32Array }
+  | ({ readonly kind: "related" } & RelatedFacts["numbers"])
   | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
   | { readonly kind: "documents"; readonly documents: PackedDocuments };
 
@@ -81,6 +83,7 @@ export class LexicalIndex {
   readonly #arena = new Arena();
   readonly terms = new Terms(this.#arena);
   readonly neighbours = new Neighbours();
+  readonly related = new RelatedFacts(this);
   readonly #documents = new Map<EntryId, IndexedDocument>();
   readonly #documentOfUnit: (IndexedDocument | undefined)[] = [];
   /** In rows of {@link PASSAGE} numbers. */
@@ -121,6 +124,7 @@ export class LexicalIndex {
     this.#documents.set(entry.id, document);
     this.#characters += charactersOf(document);
     if (document.origin === "fact") this.neighbours.add(document);
+    this.related.added(document);
   }
 
   /** Removes an entry's terms, text and postings; does nothing when it is absent. */
@@ -129,6 +133,7 @@ export class LexicalIndex {
     if (document === undefined) return;
     this.endBatch();
     this.#stems.clear();
+    this.related.removed(document);
     const seen = new Set<number>();
     for (const unit of document.units) {
       for (const posting of this.postingsOfUnit(unit)) seen.add(numberOf(posting));
@@ -216,7 +221,14 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [this.#arena, this.terms, this.#textStarts, this.#bodyLengths, this.#passages];
+    const arrays = [
+      this.#arena,
+      this.terms,
+      this.related,
+      this.#textStarts,
+      this.#bodyLengths,
+      this.#passages,
+    ];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
@@ -243,12 +255,14 @@ export class LexicalIndex {
     for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
     for (const documents of inGroups([...this.#documents.values()], DOCUMENTS_IN_PART))
       yield { kind: "documents", documents: packDocuments(documents) };
+    yield { kind: "related", ...this.related.numbers };
   }
 
   /** Takes all parts of another index, in their order. It must be empty. */
   take(part: IndexPart): void {
     if (part.kind === "numbers") this.#takeNumbers(part);
     else if (part.kind === "page") this.#arena.addPage(part.page);
+    else if (part.kind === "related") this.related.restore(part);
     else if (part.kind === "names") this.terms.restoreNames(part.names);
     else this.#takeDocuments(part.documents);
   }

@@ -38,6 +38,22 @@ export function synonymsOf(term: string): ReadonlyMap<string, Synonym> {
   return synonymsByTerm.get(term) ?? NO_SYNONYMS;
 }
 
+let kindsByTerm: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** The kinds, by their terms, that a term is a member of: of "yarn" those of package managers. Most terms have none. */
+export function kindsOf(term: string): readonly string[] {
+  kindsByTerm ??= readKinds();
+  return kindsByTerm.get(term) ?? [];
+}
+
+function readKinds(): ReadonlyMap<string, readonly string[]> {
+  const kinds = new Map<string, string[]>();
+  for (const { kind, members } of thesaurus.kinds)
+    for (const { term } of wordsIn(members))
+      kinds.set(term, [...(kinds.get(term) ?? []), ...wordsIn(kind).map((one) => one.term)]);
+  return kinds;
+}
+
 function readSynonyms(): Synonyms {
   const synonyms: Synonyms = new Map();
   for (const words of thesaurus.same.map(wordsIn)) relate(synonyms, words, words, 1);

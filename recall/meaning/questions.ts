@@ -68,6 +68,11 @@ export class Questions {
     this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question retries and reports
   }
 
+  /** Measures similarities of a model's vectors. Rejects like the embedder. */
+  async space(embedder: Embedder): Promise<SimilarityNormalizer> {
+    return this.#normalizer(await this.#references.get(embedder, MEASURING));
+  }
+
   async #read(
     embedder: Embedder,
     asked: Promise<Float32Array>,

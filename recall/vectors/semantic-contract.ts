@@ -25,6 +25,8 @@ export interface SemanticIndex {
   serving(namespace: Namespace): Embedder | undefined;
   /** The nearest passages, best first. Empty when the namespace has no vectors in the question's space. */
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[];
+  /** Of an entry's first passage; undefined when the namespace has none in this space. */
+  vectorOf(namespace: Namespace, space: string, id: EntryId): Float32Array | undefined;
   /** The model now gives vectors of so many dimensions: those of other ones are made again. */
   learnDimensions(dimensions: number): void;
   coverage(namespace: Namespace): Coverage;

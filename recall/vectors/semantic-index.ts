@@ -3,7 +3,7 @@
  * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
 import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
-import type { EntryVectors } from "../../engine/store/memory-store.ts";
+import type { EntryId, EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { nextTurn, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
@@ -124,6 +124,10 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if (question.space === this.#options.embedder.space) this.learnDimensions(question.vector.length);
     const modelIndex = this.#namespaces.get(namespace)?.modelIndexOf(question.space);
     return modelIndex?.index?.search(question.vector, limit) ?? [];
+  }
+
+  vectorOf(namespace: Namespace, space: string, id: EntryId): Float32Array | undefined {
+    return this.#namespaces.get(namespace)?.modelIndexOf(space)?.index?.vectorOf(id);
   }
 
   coverage(namespace: Namespace): Coverage {

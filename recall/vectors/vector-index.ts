@@ -69,6 +69,12 @@ export class VectorIndex {
     return this.#rowsOf.has(id);
   }
 
+  /** Of its first passage. */
+  vectorOf(id: EntryId): Float32Array | undefined {
+    const [row] = this.#rowsOf.get(id) ?? [];
+    return row === undefined ? undefined : this.#rows.read(row);
+  }
+
   /** Nearest first; ties by id and passage. Empty when the question has another length. */
   search(query: Float32Array, limit: number): readonly SemanticHit[] {
     if (query.length !== this.dimensions) return [];

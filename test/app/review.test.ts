@@ -32,7 +32,7 @@ describe("a review", () => {
     const { memory } = await memoryWith({ key: "a", value: "The cat is called Miso" }, FRIDAYS);
     expect(await memory.review("main", {})).toMatchObject({
       findings: [],
-      found: { duplicate: 0, conflict: 0, near: 0, expiring: 0 },
+      found: { duplicate: 0, conflict: 0, near: 0, similar: 0, expiring: 0 },
     });
   });
 
@@ -63,7 +63,10 @@ describe("a review", () => {
       { key: "port", value: "The dev server's port is 8081" },
       { key: "port/again", value: "dev server listens on :8081" },
     );
-    expect(await look(memory)).toEqual([["duplicate", "port/again", "port"]]);
+    expect(await look(memory)).toEqual([
+      ["duplicate", "port/again", "port"],
+      ["similar", "proxy/search", "proxy/billing"],
+    ]);
   });
 
   test("finds what contradicts each other, once for all copies of each side", async () => {
@@ -72,6 +75,23 @@ describe("a review", () => {
       ["duplicate", "copy", "deploy/fridays"],
       ["conflict", "copy", "deploy/rule"],
     ]);
+  });
+
+  test("finds the old facts after real corrections under other keys", async () => {
+    const corrections = [
+      ["Lena lives in Cologne", "Lena moved to Aachen"],
+      ["The project uses npm", "We switched the project to pnpm"],
+      ["I drive a Golf", "I sold the Golf"],
+      ["Piano lesson is on Mondays", "The piano lesson was postponed to Thursdays"],
+    ] as const;
+    const { memory } = await memoryWith(
+      ...corrections.map(([value], place) => ({ key: `old/${place}`, value })),
+      ...corrections.map(([, value], place) => ({ key: `new/${place}`, value })),
+    );
+    const found = await look(memory);
+    expect(found.filter(([kind]) => kind === "conflict")).toHaveLength(4);
+    for (const place of corrections.keys())
+      expect(found).toContainEqual(["conflict", `new/${place}`, `old/${place}`]);
   });
 
   // verifies P-person-first
@@ -93,7 +113,7 @@ describe("a review", () => {
       { key: "b", value: "Backups of the photo archive go to the basement server, checked by Ines" },
     ] as const;
     const { memory } = await memoryWith(...near);
-    expect(await look(memory)).toEqual([]);
+    expect(await look(memory)).toEqual([["similar", "b", "a"]]);
     await memory.forget("main", { scope: "key:b" });
     await memory.storeFact("main", { ...LONG, ...near[1] }, { surface: "openclaw", agent: "main" });
     expect(await look(memory)).toEqual([["near", "b", "a"]]);

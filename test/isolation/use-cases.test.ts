@@ -70,7 +70,7 @@ const NOTHING = [
   undefined,
   { facts: [], unreadable: [] },
   { facts: [], unreadable: [] },
-  [[], { duplicate: 0, conflict: 0, near: 0, expiring: 0 }],
+  [[], { duplicate: 0, conflict: 0, near: 0, similar: 0, expiring: 0 }],
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },
   { results: [], mode: "keyword", unmatched: NO_COUNT },

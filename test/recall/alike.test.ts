@@ -5,13 +5,13 @@ import { madeFact } from "../../bench/search/made-facts.ts";
 import { readPairs } from "../../bench/sets/pairs-set.ts";
 import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { Claim, type FactText } from "../../recall/claims.ts";
-import { relationOf } from "../../recall/conflicts.ts";
+import { type Relation, relationOf } from "../../recall/conflicts.ts";
 import { conceptsOf, type WeightedTerms } from "../../recall/lexical/analyse-query.ts";
 import { FIELD_COUNTS } from "../../recall/lexical/candidate-scores.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { unitOf } from "../../recall/lexical/terms.ts";
 import { bestPerDocument, type RankedPassage } from "../../recall/scoring.ts";
-import { alikeTo, type Topic, topicBySeparateWords } from "../../recall/topic.ts";
+import { type Topic, topicBySeparateWords } from "../../recall/topic.ts";
 import { WEIGHTS } from "../../recall/weights.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, WritableSource } from "./corpus.ts";
 
@@ -56,7 +56,7 @@ const changes = fc.array(fc.constantFrom(undefined, "7", "11", "21"), { minLengt
 interface Told {
   readonly key: string;
   readonly isSame: boolean;
-  readonly contradicts: boolean;
+  readonly relation: Relation;
 }
 
 test("are those of a search that scores every passage", async () => {
@@ -84,12 +84,12 @@ test("are those of a search that scores every passage", async () => {
           const added = { key: "new", value: text };
           const alike = await recall.alike(OWNER, added, { limit: LIMIT, isOther });
           const found = alike.map(
-            ({ key: name, isSame, contradicts }): Told => ({ key: name, isSame, contradicts: contradicts() }),
+            ({ key: name, isSame, relation }): Told => ({ key: name, isSame, relation }),
           );
           expect(found).toEqual(plainly(index, added));
           told += found.length;
           same += found.filter(({ isSame }) => isSame).length;
-          contradicting += found.filter(({ contradicts }) => contradicts).length;
+          contradicting += found.filter(({ relation }) => relation === "contradict").length;
         }
       },
     ),
@@ -140,19 +140,18 @@ function indexOf(facts: readonly FactSketch[]): LexicalIndex {
 
 function plainly(index: LexicalIndex, added: FactText): readonly Told[] {
   const topic = topicBySeparateWords(added.value.slice(0, ANSWER_LIMITS.queryCharacters));
-  const isAlike = alikeTo(topic);
+  const claim = new Claim(added);
   const alike = closest(index, topic)
     .filter(({ document }) => document.expiresAt > NOW && isOther(document))
-    .map((one) => ({ key: one.document.key, text: textOf(one), whole: bodyOf(one) }))
-    .filter(({ text }) => isAlike(topicBySeparateWords(text)));
+    .map((one) => {
+      const relation = relationOf(claim, new Claim({ key: one.document.key, value: textOf(one) }));
+      return { key: one.document.key, relation, whole: bodyOf(one) };
+    })
+    .filter(({ relation }) => relation !== "none");
   const others = alike.filter(({ whole }) => whole !== added.value);
   const last = others[LIMIT - 1];
   return (last === undefined ? alike : alike.slice(0, alike.indexOf(last) + 1)).map(
-    ({ key, text, whole }) => {
-      const claim = new Claim({ key, value: text });
-      const contradicts = relationOf(new Claim(added), claim) === "contradict";
-      return { key, isSame: whole === added.value, contradicts };
-    },
+    ({ key, relation, whole }) => ({ key, isSame: whole === added.value, relation }),
   );
 }
 

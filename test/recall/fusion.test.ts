@@ -53,7 +53,11 @@ describe("hybrid search", () => {
     const asked = "do I eat meat";
     const meat = directionOf("meat");
     const { search } = await recallOver([eats, stopped, ...facts(30)], {
-      places: { [eats.value]: meat, [asked]: between(meat, directionOf("asking"), 0.2) },
+      places: {
+        [eats.value]: meat,
+        [stopped.value]: between(meat, directionOf("no"), 0.4),
+        [asked]: between(meat, directionOf("asking"), 0.2),
+      },
     });
     const { results } = await search(asked);
     expect(results.map(({ key }) => key)).toEqual(shown);

@@ -1,6 +1,7 @@
 /** Contradictions among the sure hits of one answer. */
 import { describe, expect, test } from "vitest";
-import { hitsOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
+import { madeFact } from "../../bench/search/made-facts.ts";
+import { type FactSketch, hitsOf, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
 
 const DAY = 86_400_000;
 const at = (daysAgo: number) => ({ createdAt: NOW - daysAgo * DAY });
@@ -82,7 +83,7 @@ test("hits that only say the same, or are near, name nobody", async () => {
   }
 });
 
-test("of hits that differ in a word of no known kind, the newer comes first, and none is said to contradict", async () => {
+test("of hits that differ in a word of no known kind, the one that says that it is so by now comes first, and both say so", async () => {
   const branch = (key: string, value: string, days: number) => ({ key, value, ...at(days) });
   const old = branch("release/branch", "The release branch of the app is trunk.", 40);
   const now = branch("branches", "By now the release branch of the app is stable.", 2);
@@ -92,7 +93,10 @@ test("of hits that differ in a word of no known kind, the newer comes first, and
   ]) {
     const hits = await hitsOf(facts, "what is the release branch of the app");
     expect(hits.map(({ key }) => key)).toEqual(["branches", "release/branch"]);
-    expect(hits.map(({ conflictsWith }) => conflictsWith)).toEqual([undefined, undefined]);
+    expect(hits.map(({ conflictsWith }) => conflictsWith?.map(({ key }) => key))).toEqual([
+      ["release/branch"],
+      ["branches"],
+    ]);
   }
 });
 
@@ -105,11 +109,102 @@ test("facts of up to sixteen words are compared", async () => {
   expect(hits[0]?.conflictsWith?.map(({ key }) => key)).toEqual(["garage"]);
 });
 
-test("only hits that are shown are compared, and no possible ones", async () => {
+// verifies P-newer-shown
+describe("the newer of what belongs together", () => {
+  const DAYS = [90, 2] as const;
+  const asked = (question: string, values: readonly [string, string], also: readonly FactSketch[] = []) => {
+    const facts = values.map((value, place) => ({
+      key: place === 0 ? "old" : "new",
+      value,
+      ...at(DAYS[place] ?? 0),
+    }));
+    return shownOf([...facts, ...also], question);
+  };
+  test.each([
+    ["moved to", "which city does Lena live in", "Lena lives in the city of Cologne", "Lena moved to Aachen"],
+    [
+      "switched",
+      "which package manager does the project use",
+      "The project uses npm",
+      "We switched the project to pnpm",
+    ],
+    ["sold", "what do I drive", "I drive a Golf", "I sold the Golf"],
+    ["no longer", "where do I work", "I work at Brightwave", "I no longer work at Brightwave"],
+    [
+      "postponed",
+      "when is the piano lesson",
+      "Piano lesson is on Mondays",
+      "The piano lesson was postponed to Thursdays",
+    ],
+    [
+      "a port",
+      "which port has SSH on the NAS",
+      "SSH on the NAS listens on port 22",
+      "SSH on the NAS is on port 49222",
+    ],
+    ["a theme", "which theme has my editor", "My editor theme is dark", "My editor theme is light"],
+    ["a database", "which database does the shop use", "The shop uses MySQL", "The shop uses Postgres"],
+    [
+      "German",
+      "Wann ist das Treffen",
+      "Das Treffen ist am Dienstag",
+      "Das Treffen ist auf Donnerstag verlegt",
+    ],
+    ["Spanish", "dónde vivo", "Vivo en Sevilla", "Me mudé a Valencia"],
+    ["French", "quand est la réunion", "La réunion est le mardi", "La réunion est reportée au jeudi"],
+  ])(
+    "comes with the older and before it, whatever words it has, and both say so: %s",
+    async (_, question, ...values) => {
+      const [first, second] = await asked(question, values);
+      expect([first?.key, second?.key]).toEqual(["new", "old"]);
+      expect(first?.conflictsWith?.map(({ key }) => key)).toEqual(["old"]);
+      expect(second?.conflictsWith?.map(({ key }) => key)).toEqual(["new"]);
+    },
+  );
+
+  test("is not shown once it is expired, replaced or forgotten, and nobody names it", async () => {
+    const source = new WritableSource([
+      { key: "old", value: "The project uses npm", ...at(90) },
+      { key: "new", value: "We switched the project to pnpm", ...at(2) },
+    ]);
+    const recall = recallOf(source);
+    const keys = async () => {
+      const { results } = await recall.search(OWNER, { query: "does the project use npm" });
+      return results.map(({ key, conflictsWith = [] }) => [key, ...conflictsWith.map((other) => other.key)]);
+    };
+    expect(await keys()).toEqual([
+      ["new", "old"],
+      ["old", "new"],
+    ]);
+    source.put({ key: "new", value: "The cat sleeps in the kitchen", ...at(1) });
+    expect(await keys()).toEqual([["old"]]);
+    source.put({ key: "new", value: "We switched the project to pnpm", ...at(1) });
+    expect(await keys()).toEqual([
+      ["new", "old"],
+      ["old", "new"],
+    ]);
+    source.remove("new");
+    expect(await keys()).toEqual([["old"]]);
+  });
+
+  test("is found among two thousand facts, and before they are all compared", async () => {
+    const others = Array.from({ length: 2_000 }, (_, number) => madeFact(number));
+    const [first] = await asked(
+      "which package manager does the project use",
+      ["The project uses npm", "We switched the project to pnpm"],
+      others,
+    );
+    expect([first?.key, first?.conflictsWith?.map(({ key }) => key)]).toEqual(["new", ["old"]]);
+  });
+});
+
+test("the newer is shown also where there is room for one, and names what it replaces", async () => {
   const [only, ...others] = await shownOf([OLD, NEW], "when is the standup", 1);
-  expect([others, only?.conflictsWith]).toEqual([[], undefined]);
-  const possible = await shownOf([OLD, NEW], "when is the standup of the marketing department in Lisbon");
-  expect(possible.map(({ conflictsWith }) => conflictsWith)).toEqual(possible.map(() => undefined));
+  expect([only?.key, only?.conflictsWith?.map(({ key }) => key), others]).toEqual([
+    "daily",
+    ["standup/time"],
+    [],
+  ]);
 });
 
 test("lines of a conversation contradict nobody", async () => {

@@ -88,6 +88,7 @@ export function drawSpace({ places = {}, squeezed = 0, ...own }: SpaceOptions = 
         .flatMap(([id, own]) => own.map((one, passage) => ({ id, passage, similarity: cosine(one, vector) })))
         .sort((one, other) => other.similarity - one.similarity)
         .slice(0, limit),
+    vectorOf: (_, __, id) => vectors.get(id)?.[0],
     learnDimensions: () => {},
     coverage: () => ({ embedded: vectors.size, total: vectors.size, refused: 0 }),
     settled: () => Promise.resolve(),
