@@ -14,7 +14,8 @@ export const UNKNOWN_SUBJECT: Subject = "unknown";
 /**
  * The namespace of a subject, or of one of its sessions.
  *
- * Parts are joined by ":". Within a part, "%" and ":" are written "%25" and "%3A", so that `("a:b")` and `("a", "b")` differ.
+ * Parts are joined by ":". Within a part, "%" and ":" are written "%25" and "%3A", so that `("a:b")` and `("a", "b")` differ; NUL,
+ * at which SQL's functions of text stop, is written "%00".
  * helmdeck joins them unescaped.
  */
 export function namespaceOf(subject: Subject | undefined, sessionId?: string): Namespace {
@@ -25,7 +26,7 @@ export function namespaceOf(subject: Subject | undefined, sessionId?: string): N
 
 /** The subject of a namespace or session namespace; the inverse of {@link namespaceOf}. */
 export function subjectOf(namespace: Namespace): Subject {
-  return ownerOf(namespace).replaceAll("%3A", ":").replaceAll("%25", "%");
+  return ownerOf(namespace).replaceAll("%00", "\0").replaceAll("%3A", ":").replaceAll("%25", "%");
 }
 
 /** The subject's own namespace, also for a session's. */
@@ -49,5 +50,5 @@ export function isWithin(
 }
 
 function escapePart(part: string): string {
-  return part.replaceAll("%", "%25").replaceAll(":", "%3A");
+  return part.replaceAll("%", "%25").replaceAll(":", "%3A").replaceAll("\0", "%00");
 }
