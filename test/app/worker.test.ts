@@ -41,7 +41,8 @@ describe("memory in a worker", () => {
   test("offers every use case that memory in process does", async () => {
     // Only commands use these in their own process: they wait for the work to end, and a person may override a refusal. A server
     // measures its memory with `gauges`.
-    const notOffered = ["store", "now", "newKey", "embed", "embedFact", "storeFactAllowingSecret", "gauges"];
+    const inProcess = ["store", "now", "defaultTtlSeconds", "newKey", "embed", "embedFact", "gauges"];
+    const notOffered = [...inProcess, "storeFactAllowingSecret"];
     const useCases = Object.keys(await openTestMemory()).filter((name) => !notOffered.includes(name));
     expect(useCases.sort()).toEqual([...USE_CASES].sort());
     expect(Object.keys(await startTestWorker()).sort()).toEqual([...USE_CASES].sort());

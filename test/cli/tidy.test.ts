@@ -207,7 +207,7 @@ describe("at a terminal, tidy", () => {
     await piped("store", "soon", "The fair is at the harbour", "--ttl", "3d");
     const place = (await review()).findings.findIndex(({ kind }) => kind === "expiring");
     const { stdout, stderr } = await terminal(["tidy"], `${"s\n".repeat(place)}k\n\nq\n`);
-    expect(stderr).toContain("soon is kept for another 90 days.");
+    expect(stderr).toContain("soon is kept as long as a new fact.");
     expect((await review()).found.expiring).toBe(0);
     await piped(...undoIn(stdout));
     expect((await review()).found.expiring).toBe(1);
