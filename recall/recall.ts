@@ -270,7 +270,10 @@ class HybridRecall implements Recall {
       isDistinctive: isDistinctive(query),
       foldsCopies: meant !== undefined,
     };
-    const scoredByParts = parts.map((part, place) => this.#scored(part, index, meantByParts[place]));
+    // A line of a conversation leaves out what the lines around it say: only the whole question finds it.
+    const scoredByParts = parts.map((part, place) =>
+      this.#scored(part, index, meantByParts[place]).filter(({ features }) => !features.inThread),
+    );
     const choice = selectHits(scored, index, wanted, scoredByParts);
     const { shown, leftOut } = this.#withToolCalls(choice, view, query, limit);
     index.related.relate(

@@ -1,6 +1,6 @@
 /** A name brings every fact that has it, and each part of a question its own answer. */
 import { describe, expect, test } from "vitest";
-import { type FactSketch, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
+import { type FactSketch, NOW, OWNER, recallOf, shownOf, WritableSource } from "./corpus.ts";
 import { between, directionOf, drawSpace } from "./meaning.ts";
 
 const BRIGHTWAVE = [
@@ -72,5 +72,21 @@ describe("a question about two things", () => {
       ["brightwave/contract", undefined],
       ["car", true],
     ]);
+  });
+
+  test("finds the line of a conversation that has most of it, not one that has a part", async () => {
+    const lines = [
+      "Did the hike in the hills go well?",
+      "It did, we saw a fox. The picnic was by the lake.",
+      "Late, as ever. In the hills there is one an hour.",
+      "The lake was cold. We ate the picnic in the hut, because of the rain in the hills.",
+    ].map((value, place) => {
+      return { key: `call/${place}`, value, conversationId: "call", createdAt: NOW - 86_400_000 + place };
+    });
+    const [first] = await shownOf(
+      [...lines, ...FACTS],
+      "where was the picnic, and why was the rain in the hills bad",
+    );
+    expect(first?.key).toBe("call/3");
   });
 });
