@@ -39,8 +39,7 @@ interface Asked {
 const SWITCHED: readonly (readonly [path: string, off?: number])[] = [
   ...Object.keys(WEIGHTS.fact.merit).map((name) => [`fact.merit.${name}`] as const),
   ...Object.keys(WEIGHTS.fact.doubt).map((name) => [`fact.doubt.${name}`] as const),
-  ["fact.lead"],
-  ["fact.gap", Number.POSITIVE_INFINITY],
+  ["fact.lead.meaning"],
   ...Object.keys(WEIGHTS.line.merit).map((name) => [`line.merit.${name}`] as const),
   ...Object.keys(WEIGHTS.line.doubt).map((name) => [`line.doubt.${name}`] as const),
   ["words.everyday", 1],

@@ -9,7 +9,7 @@ import { CONTENT_WORD } from "./analysis/commonness.ts";
 import type { Values } from "./analysis/values.ts";
 import { type Claim, MANY, opposite, termsOf, VERBS } from "./claims.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
-import { isTelling, subjectOf, type TopicWord, weightsInCommon } from "./topic.ts";
+import { isTelling, subjectOf, type TopicWord, weightInCommon, weightsInCommon } from "./topic.ts";
 import { WEIGHTS } from "./weights.ts";
 
 export type Relation = "contradict" | "same" | "similar" | "none";
@@ -58,17 +58,7 @@ export function isNearCopy(one: Claim, other: Claim): boolean {
 }
 
 function shareOf(one: Claim, other: Claim): number {
-  const common = weightsInCommon(one.topic, one.readings, other.topic).reduce(
-    (sum, weight) => sum + weight,
-    0,
-  );
-  return (
-    common /
-    Math.max(
-      1,
-      one.topic.reduce((sum, { weight }) => sum + weight, 0),
-    )
-  );
+  return weightInCommon(one.topic, one.readings, other.topic) / Math.max(1, sumOf(one.topic, "weight"));
 }
 
 interface ComparedWord extends TopicWord {
@@ -115,6 +105,7 @@ type Pair = readonly [Facing, Facing];
 
 function facing(beside: Beside): Facing {
   const { claim, words } = beside;
+  const { owners } = claim;
   const lacking = words.filter(({ common }) => common === 0);
   const subject = subjectOf(words);
   const isShared = ({ common, weight }: ComparedWord) => common >= WEIGHTS.words.related * weight;
@@ -122,17 +113,13 @@ function facing(beside: Beside): Facing {
     ...beside,
     hasSubject:
       !claim.speaksOf || subject === undefined || subject.weight < CONTENT_WORD || !lacking.includes(subject),
-    hasOwner: hasOwner(claim, termsOf(lacking)),
+    hasOwner: termsOf(lacking).some((term) => owners.has(term)),
     own: termsOf(lacking.filter(isTelling)).filter((term) => term.length > 1),
     ownVerbs: termsOf(lacking).filter((term) => VERBS.has(term)),
     unlike: termsOf(words.filter((word) => !isShared(word) && isTelling(word))),
     shared: termsOf(words.filter(isShared)),
     sharesMatter: words.some((word) => isShared(word) && isTelling(word) && !word.terms[0]?.startsWith(":")),
   };
-}
-
-function hasOwner({ owners }: Claim, terms: readonly string[]): boolean {
-  return terms.some((term) => owners.has(term));
 }
 
 function areAllSaid([here, there]: Pair, { differ, overlap, alone }: Compared): boolean {
@@ -248,9 +235,8 @@ function isReplaced(here: Facing, there: Facing): boolean {
 }
 
 function areElsewhere(here: Facing, there: Facing): boolean {
-  return (
-    isOnly(here.claim.place, here.unlike) && isOnly(there.claim.place, there.unlike) && here.sharesMatter
-  );
+  const isOnly = ({ claim, unlike }: Facing) => unlike.length === 1 && unlike[0] === claim.place;
+  return isOnly(here) && isOnly(there) && here.sharesMatter;
 }
 
 /** The denial says no more than the other: an exception from it is no contradiction. Of what is over, the other may say more. */
@@ -329,8 +315,4 @@ function rivalry(
   const areNamed = shared.some(isNamed);
   if (!isOfMany && isSaid && (others === 0 || (others === 1 && !areNamed))) return "change";
   return areNamed || (others === 0 && here.shared.length > 0) ? "member" : undefined;
-}
-
-function isOnly(term: string | undefined, terms: readonly string[]): boolean {
-  return terms.length === 1 && terms[0] === term;
 }

@@ -37,8 +37,10 @@ export function* partsOf(view: IndexView, isCurrent: () => boolean): Generator<U
 }
 
 function bytesOfPart(part: IndexPart, isOfToolCalls: boolean): Uint8Array {
-  const content = part.kind === "page" ? bytesOf(part.page) : serialize(part);
-  return Buffer.concat([Uint8Array.of(isOfToolCalls ? 1 : 0, part.kind === "page" ? 1 : 0, 0, 0), content]);
+  const tag = Uint8Array.of(Number(isOfToolCalls), Number(part.kind === "page"), 0, 0);
+  if (part.kind !== "page") return Buffer.concat([tag, serialize(part)]);
+  const { buffer, byteOffset, byteLength } = part.page;
+  return Buffer.concat([tag, new Uint8Array(buffer, byteOffset, byteLength)]);
 }
 
 /** The copied indexes, once every part was read. Throws what `parts` throws. */
@@ -63,8 +65,4 @@ function partIn(part: Uint8Array): IndexPart {
     kind: "page",
     page: new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT),
   };
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

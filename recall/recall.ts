@@ -13,7 +13,7 @@ import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, partsOf as partsOfQuery, type Query, readQuery } from "./analysis/query.ts";
 import type { FactText } from "./claims.ts";
 import { type Excerpt, excerptFor } from "./excerpt.ts";
-import { type Shown, withConflicts } from "./hit-conflicts.ts";
+import { withConflicts } from "./hit-conflicts.ts";
 import { IndexCache, type IndexLimits } from "./index-cache.ts";
 import type { SnapshotOptions } from "./index-snapshot.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
@@ -141,7 +141,7 @@ class HybridRecall implements Recall {
       const view = await namespaceIndex.catchUpWithin(this.#options.patienceMs ?? PATIENCE_MS);
       // A person has waited long enough.
       if (view === undefined)
-        return { ...this.#byWords(namespaceIndex, asked, STILL_INDEXING), incomplete: true };
+        return { ...this.#answer(namespaceIndex, asked, []), reason: STILL_INDEXING, incomplete: true };
       return this.#byMeaningToo(namespace, view, asked);
     });
   }
@@ -188,7 +188,7 @@ class HybridRecall implements Recall {
     const meaning = meant && (await this.#meaningOfFacts(namespace, view));
     return {
       ...this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)], meaning),
-      ...reason(why),
+      ...defined({ reason: why }),
     };
   }
 
@@ -239,10 +239,6 @@ class HybridRecall implements Recall {
     };
   }
 
-  #byWords(view: IndexView, asked: Asked, why?: string): RecallAnswer {
-    return { ...this.#answer(view, asked, []), ...reason(why) };
-  }
-
   /** @param meant the similarities to the question and to its parts, as far as a model has read them */
   #answer(
     view: IndexView,
@@ -284,7 +280,8 @@ class HybridRecall implements Recall {
     const answering = { limit: Math.min(limit, most), now: this.#options.now() };
     const results = withConflicts(shown, index, answering).map((one): RecallHit => {
       const found = hitOf(one, explain, excerpt(one.document, one.passage, one.isSure ? "sure" : "possible"));
-      const told = { ...found, ...conflictsOf(one) };
+      const conflictsWith = one.conflicts.map(({ key, updatedAt }) => ({ key, updatedAt }));
+      const told = { ...found, ...(conflictsWith.length > 0 && { conflictsWith }) };
       return one.isSure ? told : { ...told, possible: true, why: whyPossible(one) };
     });
     const isForeign = results.length === 0 && areForeign(query.text, index);
@@ -366,10 +363,6 @@ function meantBy(
   return { nearness, passages: index.unitEnd, isWhole: embedded + refused >= total };
 }
 
-function reason(why: string | undefined): { readonly reason?: string } {
-  return why === undefined ? {} : { reason: why };
-}
-
 function hitOf(
   { document, score, features }: ScoredCandidate,
   explain: boolean,
@@ -380,11 +373,6 @@ function hitOf(
   const found = { kind, docid, path, title, score, ...excerpt, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
   return explain ? { ...hit, parts: partsOf(features) } : hit;
-}
-
-function conflictsOf({ conflicts }: Shown): Pick<RecallHit, "conflictsWith"> {
-  if (conflicts.length === 0) return {};
-  return { conflictsWith: conflicts.map(({ key, updatedAt }) => ({ key, updatedAt })) };
 }
 
 function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {

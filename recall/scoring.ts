@@ -80,10 +80,11 @@ export function scoreCandidates(
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
   return [...kinds].flatMap(([inThread, ofKind]) => {
     const kind = inThread ? WEIGHTS.line : WEIGHTS.fact;
-    const sureFrom = kind.sureFrom[meant === undefined ? "words" : "meaning"];
+    const by = meant === undefined ? "words" : "meaning";
     // Lines of a conversation leave out what the lines around them say.
-    const judged = inThread || judge === undefined ? ofKind : withLacking(ofKind, sureFrom, judge, index);
-    return withVerdict(withLead(judged), kind, meant === undefined ? "words" : "meaning", question.asksAll);
+    const judged =
+      inThread || judge === undefined ? ofKind : withLacking(ofKind, kind.sureFrom[by], judge, index);
+    return withVerdict(withLead(judged), kind, by, question.asksAll);
   });
 }
 
@@ -97,16 +98,8 @@ const NOT_READ = {
 };
 
 const NO_WORDS: Features = {
-  ...{
-    coverage: 0,
-    synonyms: 0,
-    bm25: 0,
-    proximity: 0,
-    context: 0,
-    unknown: 0,
-    unknownNames: 0,
-    nearness: 0,
-  },
+  ...{ coverage: 0, synonyms: 0, bm25: 0, proximity: 0, context: 0, nearness: 0 },
+  ...{ unknown: 0, unknownNames: 0 },
   ...{ fewWords: false, hasAll: false, inThread: false, isNamed: false },
   ...NOT_READ,
 };
@@ -256,7 +249,8 @@ function withVerdict(
   const others = weighed.filter(({ features }) => !features.isNamed);
   const isEnough = ({ merit, doubt, features }: Weighed) =>
     merit + kind.lead[by] * features.lead - doubt >= kind.sureFrom[by];
-  const areSure = kind.together && others.some(isEnough);
+  // One sure line of a conversation makes the others sure.
+  const areSure = others.some((one) => one.features.inThread && isEnough(one));
   const best = Math.max(...others.map(({ merit }) => merit));
   return weighed.map((one) => {
     const { isNamed, hasAll } = one.features;

@@ -36,15 +36,8 @@ export function selectHits(
   parts: readonly (readonly ScoredCandidate[])[] = [],
 ): Selection {
   const best = bestPerDocument(scored);
-  const whole = hitsAmong(best, index, wanted);
-  const shown =
-    parts.length === 0
-      ? whole
-      : joined(
-          whole,
-          parts.map((part) => hitsAmong(bestPerDocument(part), index, wanted)),
-          wanted,
-        );
+  const byParts = parts.map((part) => hitsAmong(bestPerDocument(part), index, wanted));
+  const shown = joined(hitsAmong(best, index, wanted), byParts, wanted);
   return { shown, ...notShown(best, shown, index, wanted) };
 }
 

@@ -94,7 +94,7 @@ export function readingsOf(topic: Topic): Readings {
 
 const NO_READINGS: readonly Reading[] = [];
 
-function weightInCommon(topic: Topic, readings: Readings, other: Topic): number {
+export function weightInCommon(topic: Topic, readings: Readings, other: Topic): number {
   return weightsInCommon(topic, readings, other).reduce((sum, weight) => sum + weight, 0);
 }
 

@@ -47,8 +47,6 @@ export interface KindWeights {
   readonly lead: By<number>;
   /** Least merit plus lead minus doubts of a sure candidate, by words alone and with meaning: words alone reach less merit. */
   readonly sureFrom: By<number>;
-  /** Whether one sure candidate makes all of them sure, as in a conversation. */
-  readonly together: boolean;
   readonly chance: By<ChanceWeights>;
 }
 
@@ -213,7 +211,6 @@ export const WEIGHTS: Weights = {
     },
     lead: { words: 0, meaning: 0.6 },
     sureFrom: { words: 0.525, meaning: 0.85 },
-    together: false,
     // Printed by `node bench/fit-chances.ts`.
     chance: {
       words: { base: -2.01, merit: 1.29, lead: 10.87, behind: -13.26, lacking: -1.36 },
@@ -226,7 +223,6 @@ export const WEIGHTS: Weights = {
     doubt: { unknown: 0.78, unknownNames: 1.3, fewWords: 1 },
     lead: { words: 0, meaning: 0 },
     sureFrom: { words: -0.2, meaning: -0.2 },
-    together: true,
     // A line with all words is as certain as such a fact.
     chance: { words: LINE_CHANCE, meaning: LINE_CHANCE },
   },

@@ -11,7 +11,7 @@ import type { Query } from "./query.ts";
 import { type Word, wordsOf } from "./words.ts";
 
 /** What a text lacks of what is asked for. */
-interface Lacking {
+interface Reading {
   /** The person or thing whose matter is asked about. */
   readonly owner: boolean;
   /** A time, a number, a name or the like, if that is asked for. */
@@ -20,9 +20,6 @@ interface Lacking {
   readonly noun: boolean;
   /** Everything but the person or thing. */
   readonly matter: boolean;
-}
-
-interface Reading extends Lacking {
   /** Whether somebody asks about themselves, and the text is about its writer. */
   readonly ofAsker: boolean;
 }
@@ -32,7 +29,7 @@ export type Judge = (text: string, isAbout: (word: string) => boolean) => Readin
 
 /** Undefined if the question asks for none of these, or is not English. */
 export function judgeFor(question: Query): Judge | undefined {
-  const { text: asking, words } = question;
+  const { text: asking, words, roles } = question;
   if (!isEnglish(asking)) return undefined;
   const owners = ownersIn(question);
   const noun = nounIn(words);
@@ -40,7 +37,8 @@ export function judgeFor(question: Query): Judge | undefined {
   const isOfAsker = OF_ASKER.test(asking);
   if (owners.length === 0 && noun === undefined && wanted === undefined && !isOfAsker) return undefined;
   const asked = new Set(words.map(({ text }) => termOf(text)));
-  const rest = restOf(question, owners);
+  const content = words.filter((_word, place) => roles[place]?.commonness !== FUNCTION_WORD);
+  const rest = content.map(({ text }) => text).filter((text) => !owners.includes(text));
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
     answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
@@ -54,11 +52,6 @@ const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
 
-function restOf({ words, roles }: Query, owners: readonly string[]): readonly string[] {
-  const content = words.filter((_word, place) => roles[place]?.commonness !== FUNCTION_WORD);
-  return content.map(({ text }) => text).filter((text) => !owners.includes(text));
-}
-
 /** From a word's start on: otherwise a long word would be read anew from each of its letters. */
 const POSSESSIVE = /(?<![\p{L}\p{M}])([\p{L}\p{M}]+)['’]s(?!\p{L})/gu;
 /** People whom a fact names by their role. */
@@ -66,7 +59,7 @@ const ROLES = new Set(
   [
     ...thesaurus.kinds
       .filter(({ kind }) => /family|sibling|child|parent|spouse/.test(kind))
-      .flatMap(wordsOfKind),
+      .flatMap(({ kind, members }) => `${kind} ${members}`.split(" ")),
     ..."dad mum mom boss manager landlord neighbour neighbor friend colleague grandma grandpa granddad kid".split(
       " ",
     ),
@@ -76,10 +69,6 @@ const ROLES = new Set(
 /** Whether a term names a person by their role, such as "mum" or "landlord". */
 export function isRole(term: string): boolean {
   return ROLES.has(term);
-}
-
-function wordsOfKind({ kind, members }: (typeof thesaurus.kinds)[number]): readonly string[] {
-  return `${kind} ${members}`.split(" ");
 }
 
 /** "Sanne" in "Sanne's phone" and "how old is Sanne", "dad" in "when does dad retire". */

@@ -71,7 +71,7 @@ export function dateTermsOfQuery(words: readonly Word[]): readonly (string | und
     if (year === "") return;
     terms[yearAt] = `@${year}`;
     for (const near of [at - 1, at + 1]) {
-      const day = dayOf(words[near]);
+      const day = DAY.exec(words[near]?.text ?? "")?.[1]?.padStart(2, "0");
       if (day !== undefined) terms[near] = `@${year}-${month}-${day}`;
     }
   });
@@ -92,8 +92,4 @@ function monthOf(words: readonly Word[], at: number): string | undefined {
 /** Two digits, for a folded name or its short form. */
 export function monthNamed(name: string): string | undefined {
   return MONTH_BY_NAME.get(name);
-}
-
-function dayOf(word: Word | undefined): string | undefined {
-  return word === undefined ? undefined : DAY.exec(word.text)?.[1]?.padStart(2, "0");
 }

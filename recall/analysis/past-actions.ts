@@ -144,10 +144,7 @@ function startOfDay(today: Date, offset: number): UnixMs {
 function dateIn(words: readonly Word[]): NamedTime | undefined {
   const terms = dateTermsOfQuery(words).filter((term) => term !== undefined);
   if (terms.length === 0) return undefined;
-  return { words: "", covers: (at) => terms.every((term) => localDateTerms(at).includes(term)) };
-}
-
-/** Elsewhere in search, the terms of a time are those of its UTC day. */
-function localDateTerms(at: UnixMs): readonly string[] {
-  return dateTermsOf(at - new Date(at).getTimezoneOffset() * MINUTE_MS);
+  // Elsewhere in search, the terms of a time are those of its UTC day.
+  const local = (at: UnixMs) => dateTermsOf(at - new Date(at).getTimezoneOffset() * MINUTE_MS);
+  return { words: "", covers: (at) => terms.every((term) => local(at).includes(term)) };
 }

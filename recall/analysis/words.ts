@@ -46,13 +46,9 @@ export function wordsOf(text: string): readonly Word[] {
 
 /** The same, with the dictionary words of scripts without spaces. */
 export function separateWordsOf(text: string): readonly Word[] {
-  const words = wordsOf(text);
-  return words.some(({ unspaced }) => unspaced) ? words.flatMap(separated) : words;
-}
-
-function separated(word: Word): readonly Word[] {
-  if (!word.unspaced) return [word];
-  return dictionaryWords(word.text).map((text) => ({ ...word, text, raw: text }));
+  return wordsOf(text).flatMap((word) =>
+    word.unspaced ? dictionaryWords(word.text).map((piece) => ({ ...word, text: piece, raw: piece })) : word,
+  );
 }
 
 /** The joined runs of a text, as written, but for {@link withNaming}. */
@@ -97,7 +93,9 @@ export function wordsOfRun(raw: string, run: number): readonly Word[] {
 
 function wordsOfAtom(atom: string, run: number): readonly Word[] {
   if (!hasUnspaced(atom)) return [wordOf(atom, run)];
-  return splitByScript(atom).map((piece) => ({ ...wordOf(piece, run), unspaced: hasUnspaced(piece) }));
+  // "日本語text": the part without spaces and the rest
+  const pieces: readonly string[] = atom.match(UNSPACED_OR_OTHER) ?? [];
+  return pieces.map((piece) => ({ ...wordOf(piece, run), unspaced: hasUnspaced(piece) }));
 }
 
 function wordOf(raw: string, run: number): Word {
@@ -194,11 +192,6 @@ export function hasUnspaced(text: string): boolean {
 /** "3楼" as "3 楼": in these scripts a number stands beside letters without being part of a name. */
 export function withNumbersApart(text: string): string {
   return hasUnspaced(text) ? text.replace(BESIDE_NUMBER, " ") : text;
-}
-
-/** Splits "日本語text" into the part without spaces and the rest, in order. */
-function splitByScript(text: string): readonly string[] {
-  return text.match(UNSPACED_OR_OTHER) ?? [];
 }
 
 /** Each character and each pair of neighbours: "会议室" gives pairs 会议, 议室 and singles 会, 议, 室. */

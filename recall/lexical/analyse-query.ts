@@ -72,16 +72,13 @@ export function analyseQuery(query: Query, index: LexicalIndex): readonly Concep
 /** The same for a topic, as topics are compared with each other: by its words and their synonyms. */
 export function conceptsOf(topic: Topic, index: LexicalIndex): readonly WeightedTerms[] {
   const weighed = topic.slice(0, MOST_CONCEPTS).map((word) => {
-    const terms = numbersOf(word.terms.flatMap(indexedTermsOf), index);
+    // A topic has a whole run of a script without spaces, and an index its pairs.
+    const indexed = word.terms.flatMap((term) => (hasUnspaced(term) ? termsOfRun(term) : term));
+    const terms = numbersOf(indexed, index);
     const synonyms = synonymTerms(word.terms, index);
     return { terms, synonyms, weight: word.weight * rarity(terms, index) };
   });
   return shared(weighed, topic.some(isTelling));
-}
-
-/** A topic has a whole run of a script without spaces, and an index its pairs. */
-function indexedTermsOf(term: string): readonly string[] {
-  return hasUnspaced(term) ? termsOfRun(term) : [term];
 }
 
 function termsOfRun(run: string): readonly string[] {

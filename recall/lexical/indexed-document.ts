@@ -239,8 +239,10 @@ export function passagesOfEntry(entry: EntryText): readonly Passage[] {
   const { content } = entry.chunk;
   const from = lineStart(content, entry.bodyStartLine);
   const to = Math.min(content.length, from + entry.body.length);
-  if (content.length <= LONGEST_SNIPPET) return [wholeOf(content, from, to, entry.bodyStartLine)];
-  const passages = passagesOf(content, from, to, entry.bodyStartLine);
+  const { bodyStartLine: startLine } = entry;
+  if (content.length <= LONGEST_SNIPPET)
+    return [{ start: from, end: to, startLine, endLine: startLine + countLines(content, from, to) }];
+  const passages = passagesOf(content, from, to, startLine);
   return passages.length > 0 ? passages : passagesOf(content, 0, content.length, 1).slice(0, 1);
 }
 
@@ -259,10 +261,6 @@ export function meantText(entry: EntryText, passage: Passage): string {
     .split(/[^\p{L}\p{M}\p{N}]+/u)
     .filter((word) => /^[\p{L}\p{M}]+$/u.test(word));
   return about.length === 0 ? text : `${about.join(" ")}: ${text}`;
-}
-
-function wholeOf(content: string, start: number, end: number, startLine: number): Passage {
-  return { start, end, startLine, endLine: startLine + countLines(content, start, end) };
 }
 
 function lineStart(content: string, line: number): number {

@@ -24,7 +24,7 @@ export function passagesOf(content: string, from: number, to: number, firstLine:
   let line = firstLine + countLines(content, from, start);
   while (start < to) {
     const cut = cutOf(content, start, to);
-    const end = trimEnd(content, start, cut);
+    const end = start + content.slice(start, cut).trimEnd().length;
     const endLine = line + countLines(content, start, end);
     passages.push({ start, end, startLine: line, endLine });
     const next = skipSpace(content, cut, to);
@@ -65,12 +65,6 @@ export function wholeCharacters(text: string): number {
 function skipSpace(content: string, from: number, to: number): number {
   let at = from;
   while (at < to && /\s/u.test(content[at] ?? "")) at += 1;
-  return at;
-}
-
-function trimEnd(content: string, start: number, end: number): number {
-  let at = end;
-  while (at > start && /\s/u.test(content[at - 1] ?? "")) at -= 1;
   return at;
 }
 

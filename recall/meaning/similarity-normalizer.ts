@@ -30,8 +30,13 @@ export function separatesTexts(references: readonly Float32Array[]): boolean {
   return spreadOf(references) >= LEAST_SPREAD;
 }
 
+/** The standard deviation of the similarities of all pairs. */
 function spreadOf(references: readonly Float32Array[]): number {
-  return deviationOf(pairsOf(references));
+  const similarities = references.flatMap((one, place) =>
+    references.slice(place + 1).map((other) => cosine(one, other)),
+  );
+  const mean = meanOf(similarities);
+  return Math.sqrt(meanOf(similarities.map((similarity) => (similarity - mean) ** 2)));
 }
 
 /** Expects vectors of length 1. */
@@ -41,15 +46,6 @@ export function cosine(left: Float32Array, right: Float32Array): number {
   return sum;
 }
 
-function pairsOf(vectors: readonly Float32Array[]): readonly number[] {
-  return vectors.flatMap((left, place) => vectors.slice(place + 1).map((right) => cosine(left, right)));
-}
-
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function deviationOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return Math.sqrt(meanOf(values.map((value) => (value - mean) ** 2)));
 }
