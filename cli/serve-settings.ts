@@ -56,7 +56,7 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     argument: "<number>",
     help: "The port; 0 means any free one.",
     env: "HELMDECK_SERVE_PORT",
-    parse: port,
+    parse: number("a number from 0 to 65535", /^\d{1,5}$/, 65_535),
     default: 3_848,
   },
   "allow-host": {
@@ -89,7 +89,7 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     argument: "<count>",
     help: "Requests a minute for each caller; 0: no limit.",
     env: "HELMDECK_SERVE_RATE_LIMIT",
-    ...{ parse: rate, default: 6_000, isLive: true },
+    ...{ parse: number("a whole number from 0", /^\d{1,7}$/), default: 6_000, isLive: true },
   },
   limits: {
     argument: "",
@@ -102,7 +102,7 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     argument: "<MiB>",
     help: "Memory for search indexes, all callers together.",
     env: "HELMDECK_SERVE_INDEX_MEMORY",
-    ...{ parse: mebibytes, default: 256 },
+    ...{ parse: number("a whole number of MiB from 1", /^[1-9]\d{0,6}$/), default: 256 },
   },
   "require-memory": {
     argument: "",
@@ -114,7 +114,8 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     argument: "<seconds>",
     help: "How long /readyz says no after SIGTERM before the server stops.",
     env: "HELMDECK_SERVE_DRAIN_SECONDS",
-    ...{ parse: drain, default: 0, isLive: true },
+    parse: number("a whole number of seconds from 0 to 600", /^\d{1,3}$/, 600),
+    ...{ default: 0, isLive: true },
   },
   "packs-from": {
     argument: "<folder>",
@@ -287,13 +288,12 @@ export function resolveSettings(sources: SettingSources): ReadSettings {
   return { settings, problems: [...problems, ...unknown.map(unknownEntry)] };
 }
 
-interface Place {
-  readonly where: string;
-  readonly read: () => ReadSetting;
-}
-
 /** The first place that says something. */
-function placeOf(name: string, setting: Setting, { options, env, file }: SettingSources): Place {
+function placeOf(
+  name: string,
+  setting: Setting,
+  { options, env, file }: SettingSources,
+): { readonly where: string; readonly read: () => ReadSetting } {
   const typed = options[name];
   // Commander has parsed it.
   if (typed !== undefined)
@@ -340,10 +340,11 @@ function scalar(entry: unknown): string {
   throw new InvalidArgumentError("It must be one value, not a list or a group.");
 }
 
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError("It must be a number from 0 to 65535.");
-  return Number(text);
+function number(rule: string, form: RegExp, most = Number.MAX_SAFE_INTEGER) {
+  return (text: string): number => {
+    if (form.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be ${rule}.`);
+  };
 }
 
 /** An origin in a browser's form, and a path of plain names. */
@@ -375,22 +376,6 @@ function isLimits(given: unknown): given is CallerLimits {
     return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
   };
   return isRecord(given) && Object.entries(given).every(isOne);
-}
-
-function mebibytes(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError("It must be a whole number of MiB from 1.");
-  return Number(text);
-}
-
-function rate(text: string): number {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0.");
-  return Number(text);
-}
-
-function drain(text: string): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) <= 600) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number of seconds from 0 to 600.");
 }
 
 function level(text: string): string {

@@ -81,17 +81,15 @@ function retryAfter({ code, details }: HelmdeckError): string | undefined {
 
 const BEARER = 'Bearer realm="helmdeck"';
 
-/** RFC 6750, section 3: some clients show nothing else to a person. */
-function inHeader({ code, message }: HelmdeckError): string {
-  const description = message.replaceAll('"', "'").replace(/[^ !#-[\]-~]/g, "?");
-  return `error="${code}", error_description="${description}"`;
-}
-
 /** Headers that some statuses require. */
 export function failureHeaders(error: HelmdeckError): Record<string, string> {
-  const { code } = error;
+  const { code, message } = error;
   if (code === "missing_bearer") return { "WWW-Authenticate": BEARER };
-  if (code === "invalid_token") return { "WWW-Authenticate": `${BEARER}, ${inHeader(error)}` };
+  if (code === "invalid_token") {
+    // RFC 6750, section 3: some clients show nothing else to a person.
+    const description = message.replaceAll('"', "'").replace(/[^ !#-[\]-~]/g, "?");
+    return { "WWW-Authenticate": `${BEARER}, error="${code}", error_description="${description}"` };
+  }
   const seconds = retryAfter(error);
   return seconds === undefined ? {} : { "Retry-After": seconds };
 }

@@ -62,7 +62,11 @@ export function makeApp(parts: AppParts): ServerApp {
     parts.publicOrigin === undefined ? "" : new URL(parts.publicOrigin).pathname.replace(/\/$/, "");
   const app: ServerApp = new OpenAPIHono<ServerEnv>({
     defaultHook: refuseInvalid,
-    getPath: (request) => withoutBase(base, getPath(request)),
+    getPath: (request) => {
+      const path = getPath(request); // a proxy may pass the public path on, or leave it out
+      const isBelow = base !== "" && (path === base || path.startsWith(`${base}/`));
+      return isBelow ? path.slice(base.length) || "/" : path;
+    },
   });
   const failures = watchFailures(parts);
   app.onError(answerFailures(failures));
@@ -76,7 +80,8 @@ export function makeApp(parts: AppParts): ServerApp {
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts, failures, base);
   refuseAmbiguous(app, base);
-  app.notFound((c) => answerWith(c, noSuchRoute()));
+  const noSuchRoute = `There is no such route; ${OPENAPI_PATH} lists all routes.`;
+  app.notFound((c) => answerWith(c, new HelmdeckError("not_found", noSuchRoute)));
   return app;
 }
 
@@ -104,13 +109,7 @@ function addCallersPart(app: ServerApp, parts: AppParts, failures: FailureListen
     logToolFailure(log, failure);
     counts.count(subject, failure.code, 0);
   };
-  for (const mount of mounts) addMount(app, mount, { onFailure, secrets: () => tokens?.secrets ?? [] });
-}
-
-/** A proxy may pass the public path on, or leave it out. */
-function withoutBase(base: string, path: string): string {
-  const isBelow = base !== "" && (path === base || path.startsWith(`${base}/`));
-  return isBelow ? path.slice(base.length) || "/" : path;
+  for (const mount of mounts) addMount(app, mount, onFailure, () => tokens?.secrets ?? []);
 }
 
 /** Below a path that is also a route's, nobody could tell whether a proxy has left it out. */
@@ -143,8 +142,4 @@ function answerNoOauth({ tokens }: AppParts): MiddlewareHandler<ServerEnv> {
     const why = refused?.message ?? "It needs none.";
     return answerWith(c, new HelmdeckError("not_found", `This server has no OAuth. ${why}`));
   };
-}
-
-function noSuchRoute(): HelmdeckError {
-  return new HelmdeckError("not_found", `There is no such route; ${OPENAPI_PATH} lists all routes.`);
 }

@@ -94,11 +94,6 @@ export interface TokenListener {
   changed(action: AuditAction, what: AuditObject): void;
 }
 
-interface UsedToken {
-  readonly verified: VerifiedToken;
-  lastUsedAt: number;
-}
-
 /** Times in milliseconds since 1970. */
 export interface TokenInUse extends Pick<VerifiedToken, "caller" | "issued"> {
   /** The place of the secret that signed it, from 1. */
@@ -119,7 +114,7 @@ export class Tokens {
   readonly #read: RulesReader;
   readonly #now: () => number;
   readonly #listener: TokenListener;
-  readonly #known = new BoundedMap<string, UsedToken>(MOST_TOKENS);
+  readonly #known = new BoundedMap<string, { verified: VerifiedToken; lastUsedAt: number }>(MOST_TOKENS);
   #rules: Promise<TokenRules> | undefined;
   #latest: TokenRules | undefined;
   #readAt = 0;

@@ -92,13 +92,14 @@ export function createServer(serverContext: ServerContext, options: ServerOption
   const log = options.log ?? pino({ enabled: false });
   const now = options.now ?? Date.now;
   const tokens = secret && new Tokens(readerOf(secret), now, listenerOf(metrics, log, serverContext.audit));
+  const publicHost = publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname];
   let stopping = false;
   const app = makeApp({
     serverContext,
     version: manifest.version,
     ...defined({ tokens, publicOrigin, pages }),
     hostRules: () => ({
-      allowedHosts: [...(live.allowedHosts ?? []), ...publicHostOf(publicOrigin)],
+      allowedHosts: [...(live.allowedHosts ?? []), ...publicHost],
       allowedOrigins: live.allowedOrigins ?? [],
     }),
     limits,
@@ -123,12 +124,8 @@ export function createServer(serverContext: ServerContext, options: ServerOption
     change: (settings) => {
       live = settings;
     },
-    listen: async ({
-      host = DEFAULT_HOST,
-      port = DEFAULT_PORT,
-      graceMs = GRACE_MS,
-      limits: sockets,
-    } = {}) => {
+    listen: async (asked = {}) => {
+      const { host = DEFAULT_HOST, port = DEFAULT_PORT, graceMs = GRACE_MS, limits: sockets } = asked;
       const hasAuthentication = secret !== undefined;
       const socketed = await listen(app, {
         ...{ host, port, hasAuthentication },
@@ -140,10 +137,9 @@ export function createServer(serverContext: ServerContext, options: ServerOption
       });
       metrics.watchProcess(socketed.countConnections);
       let closing: Promise<void> | undefined;
+      const { address, url } = socketed;
       return {
-        address: socketed.address,
-        port: socketed.port,
-        url: socketed.url,
+        ...{ address, port: socketed.port, url },
         close: () => {
           stopping = true;
           closing ??= closeAll(mounts, () => socketed.stop(graceMs));
@@ -170,10 +166,6 @@ function listenerOf(metrics: Metrics, log: Logger, audit: Audit | undefined): To
         "secrets or revocations cannot be taken as they are; what was read before holds",
       ),
   };
-}
-
-function publicHostOf(publicOrigin: string | undefined): readonly string[] {
-  return publicOrigin === undefined ? [] : [new URL(publicOrigin).hostname];
 }
 
 /** Event streams never end by themselves, so they are closed first. */

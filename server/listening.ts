@@ -99,17 +99,14 @@ export async function addressToListenOn({
   hasAuthentication,
 }: Pick<SocketOptions, "host" | "hasAuthentication">): Promise<string> {
   const address = await addressOf(host);
-  if (!hasAuthentication && !isLoopback(address)) throw openWithoutAuthentication(host);
+  const isLoopback = LOOPBACK.check(address, address.includes(":") ? "ipv6" : "ipv4");
+  if (!hasAuthentication && !isLoopback) throw openWithoutAuthentication(host);
   return address;
 }
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
-
-function isLoopback(address: string): boolean {
-  return LOOPBACK.check(address, address.includes(":") ? "ipv6" : "ipv4");
-}
 
 /** Resolves a name once, so that the server listens on the address that was checked. */
 async function addressOf(host: string): Promise<string> {

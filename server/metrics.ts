@@ -27,10 +27,10 @@ export interface Metrics {
   watchProcess(countConnections: () => Promise<number>): void;
 }
 
-type Measured = (gauges: MemoryGauges) => number | undefined;
-
 /** Present values, by name and sentence. Undefined: this memory has no such thing, or the store does not answer. */
-const PRESENT: Readonly<Record<string, readonly [help: string, value: Measured]>> = {
+const PRESENT: Readonly<
+  Record<string, readonly [help: string, value: (gauges: MemoryGauges) => number | undefined]>
+> = {
   helmdeck_memory_entries: ["Entries of all callers.", ({ usage }) => usage?.entries],
   helmdeck_memory_bytes: ["Bytes of all callers' values, as stored.", ({ usage }) => usage?.bytes],
   helmdeck_quota_entries_ratio: [

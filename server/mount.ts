@@ -41,15 +41,11 @@ export function failAs(mount: Mount): MiddlewareHandler<ServerEnv> {
   };
 }
 
-interface MountParts {
-  readonly onFailure: (thrown: unknown, caller: Caller) => void;
-  readonly secrets: () => MountedRequest["secrets"];
-}
-
 export function addMount(
   app: OpenAPIHono<ServerEnv>,
   mount: Mount,
-  { onFailure, secrets }: MountParts,
+  onFailure: (thrown: unknown, caller: Caller) => void,
+  secrets: () => MountedRequest["secrets"],
 ): void {
   const path = pathOf(mount);
   const tag = mount.path.slice(1);

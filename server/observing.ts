@@ -41,7 +41,8 @@ export function observeRequests(observing: Observing): MiddlewareHandler<ServerE
     await next();
     const milliseconds = performance.now() - started;
     const method = METHODS.has(c.req.method) ? c.req.method : "other";
-    const route = routeOf(c);
+    // The pattern, such as `/api/v1/packs/:name`. Middleware matches every method.
+    const route = matchedRoutes(c).findLast((each) => each.method !== "ALL")?.path ?? "unmatched";
     const { status } = c.res;
     metrics.answered({ method, route, status, seconds: milliseconds / 1_000 });
     const ms = Math.round(milliseconds * 10) / 10;
@@ -73,11 +74,6 @@ export function hashedName(secret: KeyObject, subject: string): string {
     .update(`caller in logs: ${subject}`)
     .digest("hex")
     .slice(0, NAME_DIGITS);
-}
-
-/** The route pattern, such as `/api/v1/packs/:name`. Middleware matches every method. */
-function routeOf(c: Context<ServerEnv>): string {
-  return matchedRoutes(c).findLast(({ method }) => method !== "ALL")?.path ?? "unmatched";
 }
 
 export interface FailureWatch {

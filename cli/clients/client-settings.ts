@@ -51,18 +51,15 @@ export async function readClientSettings(file: string): Promise<ClientSettings |
 /** By hand: the hook is started at each event, and a schema library takes longer to load than everything else. */
 function settingsIn(given: unknown): ClientSettings {
   const fields = requireFields(given);
-  const { engine, pushes } = fields;
+  const { pushes } = fields;
+  const engine = fields.engine === undefined ? undefined : requireFields(fields.engine);
   return {
     caller: requireSubject(requireText(fields.caller)),
     stateDir: requireText(fields.stateDir),
     ...defined({ databasePath: optionalText(fields.databasePath), keyFile: optionalText(fields.keyFile) }),
-    ...(engine !== undefined && { engine: engineIn(requireFields(engine)) }),
+    ...(engine && { engine: { url: requireText(engine.url), tokenFile: requireText(engine.tokenFile) } }),
     pushes: PUSHED.filter((event) => Array.isArray(pushes) && pushes.includes(event)),
   };
-}
-
-function engineIn({ url, tokenFile }: Fields): NonNullable<ClientSettings["engine"]> {
-  return { url: requireText(url), tokenFile: requireText(tokenFile) };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

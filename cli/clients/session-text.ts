@@ -42,7 +42,9 @@ export function sessionText({ pinned, project }: SessionFacts): string {
   lines.addAll(PINNED, texts);
   const others = project.filter(({ key }) => !pinned.some((one) => one.key === key));
   // The newest that fit, in an order that a change of one does not change.
-  const fitting = lines.fitting(OF_PROJECT, others.map(shown)).toSorted(byKey);
+  const fitting = lines
+    .fitting(OF_PROJECT, others.map(shown))
+    .toSorted((one, other) => compareText(one.key, other.key));
   lines.addAll(
     OF_PROJECT,
     fitting.map(({ text }) => text),
@@ -71,10 +73,6 @@ function shown({ key, value }: NamedText): Shown {
     key,
     text: `${nameOf({ kind: "fact", key }, KEY_MAX_CHARS)}:\n${quotedText(value, FACT_MAX_CHARS)}`,
   };
-}
-
-function byKey(one: Shown, other: Shown): number {
-  return compareText(one.key, other.key);
 }
 
 /** Lines within a limit. */

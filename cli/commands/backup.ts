@@ -52,13 +52,10 @@ export function declareRestore(program: Command, runs: Runs): void {
   ]);
 }
 
-interface BackupRequest {
-  readonly file: string;
-  readonly replaces: boolean;
-  readonly dryRun: boolean;
-}
-
-async function backupCommand(context: CommandContext, request: BackupRequest): Promise<number> {
+async function backupCommand(
+  context: CommandContext,
+  request: { readonly file: string; readonly replaces: boolean; readonly dryRun: boolean },
+): Promise<number> {
   const { output, options } = context;
   const { backUp, planBackUp } = await import("../../app/keys/back-up.ts");
   const { fileOptions } = await import("../memory-options.ts");
@@ -90,12 +87,10 @@ async function backupCommand(context: CommandContext, request: BackupRequest): P
   return EXIT_DONE;
 }
 
-interface RestoreRequest {
-  readonly file: string;
-  readonly dryRun: boolean;
-}
-
-async function restoreCommand(context: CommandContext, request: RestoreRequest): Promise<number> {
+async function restoreCommand(
+  context: CommandContext,
+  request: { readonly file: string; readonly dryRun: boolean },
+): Promise<number> {
   const { planRestore, restore } = await import("../../app/keys/restore.ts");
   const { fileOptions } = await import("../memory-options.ts");
   const file = resolve(request.file);

@@ -4,7 +4,6 @@ import { Argument, type Command, type Option } from "commander";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { refusePlace, withExamples } from "../../commands/option-parsers.ts";
-import type { Output } from "../../commands/output.ts";
 import { defined } from "../../engine/defined.ts";
 
 /** Declares `completion`, and `complete`, which the shells call. */
@@ -18,7 +17,10 @@ export function declareCompletion(program: Command, runs: Runs): void {
     .addArgument(new Argument("<shell>", "Which shell.").choices(SHELLS))
     .action((shell: CompletingShell, _options: unknown, command: Command) => {
       refusePlace(command);
-      return runs(command, async ({ output }) => completionCommand(output, shell));
+      return runs(command, async ({ output }) => {
+        await output.text(COMPLETION_SCRIPTS[shell]);
+        return EXIT_DONE;
+      });
     });
   withExamples(completion, [
     'eval "$(helmdeck-memory completion bash)"',
@@ -34,11 +36,6 @@ export function declareCompletion(program: Command, runs: Runs): void {
 }
 
 const MOST_KEYS = 100;
-
-async function completionCommand(output: Output, shell: CompletingShell): Promise<number> {
-  await output.text(COMPLETION_SCRIPTS[shell]);
-  return EXIT_DONE;
-}
 
 async function completeCommand(
   context: CommandContext,
@@ -145,8 +142,10 @@ async function candidatesFor(
   keysWith: KeysWith,
 ): Promise<readonly Candidate[]> {
   const typed = words.at(-1) ?? "";
-  const place = placeAt(root, words.slice(0, -1));
-  const all = await allAt(place, typed, (prefix) => keysWith(prefix, place.given));
+  let place: Place = { command: root, arguments: 0, given: {}, isLiteral: false };
+  for (const word of words.slice(0, -1)) place = after(place, word);
+  const { given } = place;
+  const all = await allAt(place, typed, (prefix) => keysWith(prefix, given));
   return all.filter(({ text }) => text.startsWith(typed));
 }
 
@@ -162,12 +161,6 @@ interface Place {
   readonly isLiteral: boolean;
 }
 
-function placeAt(root: Command, words: readonly string[]): Place {
-  let place: Place = { command: root, arguments: 0, given: {}, isLiteral: false };
-  for (const word of words) place = after(place, word);
-  return place;
-}
-
 function after({ option, ...place }: Place, word: string): Place {
   if (option !== undefined) return { ...place, given: { ...place.given, [option.attributeName()]: word } };
   if (word === "--") return { ...place, isLiteral: true };
@@ -180,7 +173,7 @@ function after({ option, ...place }: Place, word: string): Place {
 function afterOption(place: Place, word: string): Place {
   const [name = "", ...value] = word.split("=");
   const option = optionsOf(place.command).find(({ short, long }) => name === long || name === short);
-  if (option === undefined || !takesValue(option)) return place;
+  if (option === undefined || !(option.required || option.optional)) return place;
   return value.length === 0
     ? { ...place, option }
     : { ...place, given: { ...place.given, [option.attributeName()]: value.join("=") } };
@@ -196,7 +189,8 @@ async function allAt(
   if (command.commands.length > 0) {
     return count > 0 ? [] : command.createHelp().visibleCommands(command).map(ofCommand);
   }
-  const argument = command.registeredArguments[count] ?? variadicOf(command);
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[count] ?? (last?.variadic ? last : undefined);
   return argument === undefined ? [] : valuesOf(argument, argument.name(), typed, keysWith);
 }
 
@@ -212,19 +206,10 @@ async function valuesOf(
   return keys.filter((key) => PLAIN_KEY.test(key)).map((text) => ({ text }));
 }
 
-function variadicOf(command: Command): Argument | undefined {
-  const last = command.registeredArguments.at(-1);
-  return last?.variadic ? last : undefined;
-}
-
 /** Its own options and those of all commands. */
 function optionsOf(command: Command): readonly Option[] {
   const help = command.createHelp();
   return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
-}
-
-function takesValue({ required, optional }: Option): boolean {
-  return required || optional;
 }
 
 function ofOption({ long, short, description }: Option): Candidate {

@@ -45,8 +45,10 @@ export async function offerCommand(context: CommandContext, request: OfferReques
     ...defined({ confidence, confidence_reason: confidenceReason }),
   };
   const offers = await withSeam(context, (seam) => seam.offerSaveHere(here, candidate));
+  // Indented for people; escaped like the line of --json, so that it is safe for a terminal.
+  const indented = JSON.stringify(offers, null, 2).split("\n").map(escapeJson);
   if (context.options.json) await context.output.json(offers);
-  else await context.output.line(indentedJson(offers));
+  else await context.output.line(indented.join("\n"));
   return EXIT_DONE;
 }
 
@@ -90,9 +92,4 @@ async function readBody({ shell, output }: CommandContext, path: string): Promis
     await output.note("Type the text, then press Ctrl-D on a new line.");
   }
   return readText(inputSource(shell, path), READ_LIMIT_BYTES);
-}
-
-/** Indented for people; escaped like the line of --json, so that it is safe for a terminal. */
-function indentedJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).split("\n").map(escapeJson).join("\n");
 }

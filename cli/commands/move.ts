@@ -75,16 +75,11 @@ export async function prepareCommand(
   return EXIT_DONE;
 }
 
-interface Named {
-  readonly typed: string | undefined;
-  readonly option: string;
-}
-
 /** Defaults to the memory that every other command uses. */
 async function addressOf(
   context: CommandContext,
   { databasePath }: OpenMemoryOptions,
-  { typed, option }: Named,
+  { typed, option }: { readonly typed: string | undefined; readonly option: string },
 ): Promise<PlaceAddress> {
   const { env, homeDir } = context.shell;
   if (typed !== undefined) return placeAddress(typed, option, { env, homeDir, from: "argument" });

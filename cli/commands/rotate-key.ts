@@ -26,11 +26,9 @@ export function declareRotateKey(program: Command, runs: Runs): void {
     .option("--finish", "Remove the former key, after you put the new one in place.")
     .option("--dry-run", "Only show what it would do.")
     .action((_options: unknown, command: Command) => {
-      const { newKeyFile, finish, dryRun } = command.opts<RotateKeyOptions>();
-      if (finish && (newKeyFile !== undefined || dryRun)) {
+      const request = command.opts<RotateKeyRequest>();
+      if (request.finish && (request.newKeyFile !== undefined || request.dryRun))
         return command.error("--finish takes neither --new-key-file nor --dry-run.");
-      }
-      const request = { newKeyFile, finish: finish === true, dryRun: dryRun === true };
       const action = request.dryRun ? undefined : "key_changed";
       return runs(command, async (context) => rotateKeyCommand(context, request), action);
     });
@@ -42,16 +40,10 @@ export function declareRotateKey(program: Command, runs: Runs): void {
   ]);
 }
 
-interface RotateKeyOptions {
+interface RotateKeyRequest {
   readonly newKeyFile?: string;
   readonly finish?: boolean;
   readonly dryRun?: boolean;
-}
-
-interface RotateKeyRequest {
-  readonly newKeyFile: string | undefined;
-  readonly finish: boolean;
-  readonly dryRun: boolean;
 }
 
 async function rotateKeyCommand(context: CommandContext, request: RotateKeyRequest): Promise<number> {
@@ -127,12 +119,9 @@ async function tell(
     );
   else if (erased === "pending")
     await output.note("Old bytes are overwritten as soon as no other process reads the database.");
-  await output.note(whatIsLeft(formerKeyPath));
+  const where = formerKeyPath === undefined ? "" : `, ${harmlessLine(formerKeyPath)}`;
+  await output.note(
+    `Back up the new key. Make a new backup of the data, then destroy the former key${where}, and every copy of it. Then nobody can open the old backups.`,
+  );
   return EXIT_DONE;
-}
-
-function whatIsLeft(formerKeyPath: string | undefined): string {
-  const where =
-    formerKeyPath === undefined ? "the former key" : `the former key, ${harmlessLine(formerKeyPath)}`;
-  return `Back up the new key. Make a new backup of the data, then destroy ${where}, and every copy of it. Then nobody can open the old backups.`;
 }

@@ -23,7 +23,7 @@ import { hashedName } from "../../server/observing.ts";
 import { loadTokenRules, type RulesReader, type TokenRules } from "../../server/token-files.ts";
 import { serverContextOptions } from "../memory-options.ts";
 import { readServeSettings, type ServeSettings } from "../read-serve-settings.ts";
-import { type LimitedCaller, type ReadSetting, SERVE_SETTINGS } from "../serve-settings.ts";
+import { type LimitedCaller, SERVE_SETTINGS } from "../serve-settings.ts";
 
 interface ServeRequest extends LiveSettings {
   readonly host: string;
@@ -50,7 +50,9 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   const request = requestOf(read);
   const signals = new Signals();
   const lines = new LogLines(context.shell.stderr);
-  const log = logger(lines, request.logLevel);
+  const formatters = { level: (name: string) => ({ level: name }) };
+  const shape = { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters };
+  const log = pino({ level: request.logLevel, ...shape }, lines);
   const rules = rulesReader(context, await loadTokenRules(context.shell.env));
   const audit = await openAuditLog(context, log, rules);
   let { callerLimits } = request;
@@ -60,40 +62,47 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     indexes: { limitBytes: request.indexMemoryMib * 2 ** 20 },
     limits: () => callerLimits,
     ...request.folders,
-    onChange: (lost) => noteAvailability(log, lost),
+    onChange: (lost) => {
+      if (lost === undefined) log.warn("memory is back");
+      else log.warn({ code: lost.code, problem: lost.message }, "memory is lost; waiting until it is back");
+    },
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "failure after a run"),
   });
   try {
     if (request.requiresMemory) requireKept(serverContext);
-    const security = { log, ...defined({ secret: rules?.read }) };
-    const server = serverOf(serverContext, request, security, () => workspacesOf(context));
+    const workspaces = async () => (await context.line.openClaw(context)).workspaces.map(({ path }) => path);
+    const { hasPages, hasPacks, ...asIs } = request;
+    const server = createServer(serverContext, {
+      ...{ log, ...asIs, ...defined({ secret: rules?.read }) },
+      ...(hasPages && { pages: { workspaces } }),
+      mounts: [mcpMount(serverContext, { memoryOnly: !hasPacks })],
+    });
     const listening = await server.listen(request);
     const take = (live: ServeRequest) => {
       callerLimits = live.callerLimits;
       server.change(live);
     };
-    const settings = settingsReader({ asked, command, take, log, audit }, read);
+    const settings = settingsReader(read, () => readServeSettings(asked, command), take, { log, audit });
     signals.onReload(settings.readAgain);
-    const served = {
-      url: listening.url,
-      pagesUrl: request.hasPages ? `${request.publicOrigin ?? hereOf(listening.url)}/` : undefined,
-      authentication: rules?.current().source,
-    };
+    const { url } = listening;
+    // An address that listens everywhere is no name that a browser can use.
+    const here = url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://localhost:");
+    const pagesUrl = request.hasPages ? `${request.publicOrigin ?? here}/` : undefined;
+    const served = { url, pagesUrl, authentication: rules?.current().source };
     lines.begin(() => logStart(log, serverContext, served));
-    await sayWhatIsServed(context, serverContext, served);
+    // To a person at a terminal in words, else as JSON, because the line may go where the log goes.
+    const isForProgram = context.options.json || context.shell.stdout.isTTY !== true;
+    if (isForProgram) await context.output.json(servedReply(serverContext.memoryState, served));
+    else for (const line of servedLines(serverContext.memoryState, served)) await context.output.line(line);
     await audit({ action: "engine_started", outcome: "done", actor: THIS_PROCESS, object: {} });
     void embedStoredEntries(serverContext.memory);
     const signal = await signals.stopped;
     await drain(server, log, requestOf(settings.current()).drainSeconds);
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
-    await audit({
-      action: "engine_stopped",
-      outcome: "done",
-      actor: { ...THIS_PROCESS, signal },
-      object: {},
-    });
+    const actor = { ...THIS_PROCESS, signal };
+    await audit({ action: "engine_stopped", outcome: "done", actor, object: {} });
   } finally {
     await serverContext.close();
     lines.begin();
@@ -101,11 +110,6 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   log.info("stopped");
   lines.flush();
   return EXIT_DONE;
-}
-
-/** An address that listens everywhere is no name that a browser can use. */
-function hereOf(url: string): string {
-  return url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://localhost:");
 }
 
 /** Reads them again, since their files may have changed; whether there are any stays as it was at the start. */
@@ -151,10 +155,12 @@ function requireUsable({ problems: [first, ...others] }: ServeSettings): void {
 
 function requestOf({ settings }: ServeSettings): ServeRequest {
   const of = <Type>(name: string) => settings.get(name)?.value as Type; // each setting's rule makes this type
+  const host = of<string>("host");
+  const ownHost = host === "0.0.0.0" || host === "::" ? [] : [host];
   return {
-    host: of<string>("host"),
+    host,
     port: of<number>("port"),
-    allowedHosts: hostsIn(of<readonly string[] | undefined>("allow-host"), of<string>("host")),
+    allowedHosts: [...(of<readonly string[] | undefined>("allow-host") ?? []), ...ownHost],
     allowedOrigins: of<readonly string[] | undefined>("allow-origin") ?? [],
     ...defined({ publicOrigin: of<string | undefined>("public-origin") }),
     hasPages: of<boolean>("pages"),
@@ -175,24 +181,16 @@ function requestOf({ settings }: ServeSettings): ServeRequest {
   };
 }
 
-/** A server that listens on a specific address also accepts that address as Host. */
-function hostsIn(allowed: readonly string[] = [], host: string): readonly string[] {
-  return [...allowed, ...(host === "0.0.0.0" || host === "::" ? [] : [host])];
-}
-
-interface Running {
-  readonly asked: CommandContext;
-  readonly command: Command;
-  readonly take: (live: ServeRequest) => void;
-  readonly log: Logger;
-  readonly audit: Audit;
-}
-
 /** Takes what can be changed while the server runs, and says what cannot. If anything is wrong, nothing changes. */
-function settingsReader({ asked, command, take, log, audit }: Running, first: ServeSettings) {
+function settingsReader(
+  first: ServeSettings,
+  readAnew: () => Promise<ServeSettings>,
+  take: (live: ServeRequest) => void,
+  { log, audit }: { readonly log: Logger; readonly audit: Audit },
+) {
   let current = first;
   const readAgain = async (): Promise<void> => {
-    const read = await readServeSettings(asked, command);
+    const read = await readAnew();
     const act = { action: "settings_changed", actor: { ...THIS_PROCESS, signal: "SIGHUP" } } as const;
     for (const { where, problem } of read.problems)
       log.error({ where, problem }, "settings are not read again: one of them is wrong");
@@ -205,7 +203,8 @@ function settingsReader({ asked, command, take, log, audit }: Running, first: Se
     );
     const changed = live.map(([name]) => name).filter(isChanged(current));
     const needRestart = fixed.map(([name]) => name).filter(isChanged(first));
-    const request = requestOf({ ...read, settings: new Map([...read.settings, ["host", hostOf(first)]]) });
+    const host = [...first.settings].filter(([name]) => name === "host"); // it listens there until it is restarted
+    const request = requestOf({ ...read, settings: new Map([...read.settings, ...host]) });
     log.level = request.logLevel;
     take(request);
     log.warn({ changed, needRestart }, "settings were read again");
@@ -225,11 +224,6 @@ async function drain(server: HelmdeckServer, log: Logger, seconds: number): Prom
     "draining: /readyz says no, requests are still answered; a second signal ends at once",
   );
   await setTimeout(seconds * 1_000);
-}
-
-/** It listens there until it is restarted. */
-function hostOf({ settings }: ServeSettings): ReadSetting {
-  return settings.get("host") ?? { value: undefined, from: "default" };
 }
 
 /**
@@ -274,35 +268,6 @@ function hasTerminal(): boolean {
   }
 }
 
-function logger(lines: LogLines, level: string): Logger {
-  const formatters = { level: (name: string) => ({ level: name }) };
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, lines);
-}
-
-async function workspacesOf(context: CommandContext): Promise<readonly string[]> {
-  return (await context.line.openClaw(context)).workspaces.map(({ path }) => path);
-}
-
-function serverOf(
-  serverContext: ServerContext,
-  { hasPages, hasPacks, ...asked }: ServeRequest,
-  security: { readonly log: Logger; readonly secret?: RulesReader },
-  workspaces: () => Promise<readonly string[]>,
-): HelmdeckServer {
-  return createServer(serverContext, {
-    ...security,
-    ...asked,
-    ...(hasPages && { pages: { workspaces } }),
-    mounts: [mcpMount(serverContext, { memoryOnly: !hasPacks })],
-  });
-}
-
-/** Each loss and each return has one line. */
-function noteAvailability(log: Logger, lost: HelmdeckError | undefined): void {
-  if (lost === undefined) log.warn("memory is back");
-  else log.warn({ code: lost.code, problem: lost.message }, "memory is lost; waiting until it is back");
-}
-
 function requireKept({ memoryState }: ServerContext): void {
   if (memoryState.state === "ready") return;
   const why = memoryState.state === "ephemeral" ? memoryState.warning : memoryState.error.message;
@@ -320,16 +285,6 @@ interface Served {
   readonly pagesUrl: string | undefined;
   /** The source of the secret. */
   readonly authentication: string | undefined;
-}
-
-/** To a person at a terminal in words, else as JSON, because the line may go where the log goes. */
-async function sayWhatIsServed(
-  { shell, output, options }: CommandContext,
-  { memoryState }: ServerContext,
-  served: Served,
-): Promise<void> {
-  if (options.json || shell.stdout.isTTY !== true) await output.json(servedReply(memoryState, served));
-  else for (const line of servedLines(memoryState, served)) await output.line(line);
 }
 
 function logStart(log: Logger, { memoryState }: ServerContext, served: Served): void {

@@ -23,8 +23,9 @@ export function guardHost(rules: () => HostRules): MiddlewareHandler<ServerEnv> 
   return async (c, next) => {
     // A test without a socket has only the address.
     const host = c.req.header("host") ?? new URL(c.req.url).host;
-    const hosts = [...LOOPBACK_NAMES, ...rules().allowedHosts.map(asInHeader)];
-    if (!hosts.includes(nameOf(host))) {
+    // The header has an IPv6 address in brackets, whether or not the operator wrote them.
+    const named = rules().allowedHosts.map((name) => (isIPv6(name) ? `[${name}]` : name).toLowerCase());
+    if (![...LOOPBACK_NAMES, ...named].includes(host.toLowerCase().replace(/:\d{1,5}$/, ""))) {
       throw new HelmdeckError(
         "forbidden",
         "This server does not accept this Host header. If the name is yours, start the server with --allow-host NAME.",
@@ -47,15 +48,6 @@ export function guardOrigin(rules: () => HostRules): MiddlewareHandler<ServerEnv
     }
     return next();
   };
-}
-
-/** The header has an IPv6 address in brackets, whether or not the operator wrote them. */
-function asInHeader(name: string): string {
-  return isIPv6(name) ? `[${name.toLowerCase()}]` : name.toLowerCase();
-}
-
-function nameOf(host: string): string {
-  return host.toLowerCase().replace(/:\d{1,5}$/, "");
 }
 
 /** Otherwise `%FF` would be read as the characters %, F, F, which is a different key. */

@@ -31,7 +31,7 @@ export function makeRateLimits(perMinute: (caller?: string) => number): RateLimi
   const addresses = makeCounter();
   const exhausted = new Exhausted();
   const countAddress = async (c: Context<ServerEnv>) => {
-    const address = addressOf(c);
+    const address = peerOf(c.env?.incoming?.socket.remoteAddress);
     const waitMs = await consume(addresses, address, perMinute());
     if (waitMs === undefined) return;
     exhausted.add(address, waitMs);
@@ -95,10 +95,6 @@ function tooMany(who: string, perMinute: number, waitMs: number): HelmdeckError 
     `More than ${perMinute} requests a minute from ${who}. Wait ${retryAfterSeconds} s and try again.`,
     { details: { perMinute, retryAfterSeconds } },
   );
-}
-
-function addressOf(c: Context<ServerEnv>): string {
-  return peerOf(c.env?.incoming?.socket.remoteAddress);
 }
 
 /** The total is below the number of connections per address, so that a new client can always connect. */

@@ -30,8 +30,12 @@ export async function serveMcpOverStdio(
   const transport = new VersionedTransport(stdin, stdout);
   const outstanding = new PendingRequests(transport);
   const server = createMcpServer(service, caller);
-  const ended = Promise.race([endOf(stdin), closed(transport)]);
-  const gone = Promise.race([goneFrom(stdout), aborted(signal)]);
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve; // it closes itself on an endless line
+  });
+  const ended = Promise.race([firstOf(stdin, "end", "close"), closed]);
+  const aborted = signal.aborted ? undefined : once(signal, "abort");
+  const gone = Promise.race([firstOf(stdout, "close", "finish"), aborted]);
   server.onerror = onNonsense;
   try {
     await server.connect(transport);
@@ -56,21 +60,6 @@ class VersionedTransport extends StdioServerTransport {
   }
 }
 
-function endOf(stdin: Readable): Promise<unknown> {
-  return Promise.race([once(stdin, "end"), once(stdin, "close")]).catch(() => {});
-}
-
-/** The transport itself closes on an endless line. */
-function closed(transport: StdioServerTransport): Promise<void> {
-  return new Promise((resolve) => {
-    transport.onclose = resolve;
-  });
-}
-
-function goneFrom(stdout: Writable): Promise<unknown> {
-  return Promise.race([once(stdout, "close"), once(stdout, "finish")]).catch(() => {});
-}
-
-function aborted(signal: AbortSignal): Promise<unknown> {
-  return signal.aborted ? Promise.resolve() : once(signal, "abort");
+function firstOf(stream: Readable | Writable, ...events: readonly string[]): Promise<unknown> {
+  return Promise.race(events.map((event) => once(stream, event))).catch(() => {});
 }

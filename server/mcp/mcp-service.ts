@@ -2,7 +2,7 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { memoryTools, packTools, pipelineTools } from "./pack-tools.ts";
-import { type McpTool, ToolRegistry } from "./tool-registry.ts";
+import { ToolRegistry } from "./tool-registry.ts";
 import { MemoryWatch, processTicker, type Ticker } from "./watch.ts";
 
 export interface McpService {
@@ -32,19 +32,16 @@ const WATCH_FOR_MISSED_EVERY_MS = 15_000;
 
 /** Throws `invalid_input` if two packs or pipelines would have the same tool name. Close its watch at the end. */
 export function makeMcpService(serverContext: ServerContext, options: McpServiceOptions = {}): McpService {
-  const { memory, watch } = serverContext;
+  const { memory, watch, packs, pipelines } = serverContext;
   const everyMs = watch === undefined ? WATCH_EVERY_MS : WATCH_FOR_MISSED_EVERY_MS;
   const { memoryOnly = false, onFailure = () => {}, isForOperator = false, ticker = processTicker } = options;
+  const allTools = () => [...packTools(packs), ...pipelineTools(pipelines, packs.list())];
   return {
     serverContext,
-    tools: new ToolRegistry(memoryOnly ? memoryTools(serverContext.packs) : allTools(serverContext)),
+    tools: new ToolRegistry(memoryOnly ? memoryTools(packs) : allTools()),
     watch: new MemoryWatch({ memory, everyMs, ticker, ...(watch && { watch }) }),
     schemaValidator: new AjvJsonSchemaValidator(),
     onFailure,
     isForOperator,
   };
-}
-
-function allTools({ packs, pipelines }: ServerContext): readonly McpTool[] {
-  return [...packTools(packs), ...pipelineTools(pipelines, packs.list())];
 }

@@ -11,13 +11,17 @@ import { errorReply } from "../../app/wire/error-reply.ts";
 import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { isRecord } from "../../engine/json.ts";
-import type { ArtifactRef, ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
+import type { ArtifactStore, PackRun } from "../../packs/engine/pack-contract.ts";
 import { packRunReply } from "../../packs/wire.ts";
 import { isShort } from "./answer-pages.ts";
 
 export function resultOfRun(run: PackRun): CallToolResult {
   const { output, artifacts: _, ...about } = packRunReply(run);
-  const links = run.artifacts.map(linkTo);
+  const links = run.artifacts.map(
+    ({ id, name, mediaType, sizeBytes }): ResourceLink => ({
+      ...{ type: "resource_link", uri: artifactUri(id), name, mimeType: mediaType, size: sizeBytes },
+    }),
+  );
   const _meta = { "helmdeck/run": about };
   if (!isRecord(output)) return { content: [textOf(output), ...links], _meta };
   const { content, structuredContent } = asTextAndData(output);
@@ -54,10 +58,6 @@ export function toldOf(error: unknown, { isForOperator }: ToldBy) {
 /** The data for clients that do not read structured content. */
 export function textOf(value: unknown): { type: "text"; text: string } {
   return { type: "text", text: JSON.stringify(value) ?? "null" };
-}
-
-function linkTo({ id, name, mediaType, sizeBytes }: ArtifactRef): ResourceLink {
-  return { type: "resource_link", uri: artifactUri(id), name, mimeType: mediaType, size: sizeBytes };
 }
 
 const PREFIX = "helmdeck://artifacts/";

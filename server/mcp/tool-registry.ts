@@ -107,10 +107,12 @@ export function listedOutput(schema: JsonSchema): JsonSchema {
   });
 }
 
-type Change = (schema: JsonSchema, isOptional: boolean) => JsonSchema;
-
 /** Applies the change to the schema and all nested schemas. */
-function changed(given: JsonSchema, isOptional: boolean, change: Change): JsonSchema {
+function changed(
+  given: JsonSchema,
+  isOptional: boolean,
+  change: (schema: JsonSchema, isOptional: boolean) => JsonSchema,
+): JsonSchema {
   const schema = change(given, isOptional);
   const required = Array.isArray(schema.required) ? schema.required : [];
   const nested = (value: unknown, optional = false): unknown => {

@@ -25,18 +25,17 @@ export const sayOriginToThisServer: MiddlewareHandler<ServerEnv> = async (c, nex
 export function identify({ sessionOf }: PageAccess, limits: RateLimits): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const session = await sessionOf(c);
+    const { caller = NOBODY } = session ?? {};
     if (session === undefined) await limits.countAddress(c);
-    else await countAsCaller(c, session, limits);
-    c.set("caller", session?.caller ?? NOBODY);
+    else {
+      c.set("subject", caller.subject);
+      c.env?.connection?.isOf(caller.subject);
+      await limits.countCaller(caller);
+    }
+    c.set("caller", caller);
     c.set("pageSession", session);
     await next();
   };
-}
-
-async function countAsCaller(c: Context<ServerEnv>, { caller }: PageSession, limits: RateLimits) {
-  c.set("subject", caller.subject);
-  c.env?.connection?.isOf(caller.subject);
-  await limits.countCaller(caller);
 }
 
 export const requireFormToken: MiddlewareHandler<ServerEnv> = async (c, next) => {
@@ -71,22 +70,17 @@ export interface PageAccessParts {
 export interface PageAccess {
   /** Undefined also if the session's token was revoked, or its secret removed. */
   sessionOf(c: Context<ServerEnv>): Promise<PageSession | undefined>;
-  readonly signing?: Signing;
-}
-
-interface Signing {
-  /** Throws `invalid_token`. Ends the browser's former session, so that an earlier session id is never valid. */
-  signIn(c: Context<ServerEnv>, token: string): Promise<void>;
-  signOut(c: Context<ServerEnv>): void;
+  readonly signing?: {
+    /** Throws `invalid_token`. Ends the browser's former session, so that an earlier session id is never valid. */
+    signIn(c: Context<ServerEnv>, token: string): Promise<void>;
+    signOut(c: Context<ServerEnv>): void;
+  };
 }
 
 /** Sign-in to the pages with a token of this server, and sign-out. Without a secret there is no sign-in, and everybody is `unknown`. */
 export function makePageAccess({ tokens, ...parts }: PageAccessParts): PageAccess {
-  return tokens === undefined ? accessForAnybody() : accessByToken(tokens, parts);
-}
-
-/** One form token for everybody: anyone who reaches this server may do everything, except pages of other sites. */
-function accessForAnybody(): PageAccess {
+  if (tokens !== undefined) return accessByToken(tokens, parts);
+  // One form token for everybody: anyone who reaches this server may do everything, except pages of other sites.
   const session = { caller: NOBODY, formToken: randomSecret(), isAccepted: async () => true };
   return { sessionOf: async () => session };
 }
@@ -149,14 +143,12 @@ export function guardPageOrigin(publicOrigin: string | undefined): MiddlewareHan
 function comesFromHere(c: Context<ServerEnv>, origin: string | undefined): boolean {
   const site = c.req.header("sec-fetch-site");
   if (site === "same-origin") return true;
-  if (site !== undefined) return isRead(c) && (site === "none" || isFollowedLink(c));
+  // A navigation of a whole tab, not of a frame, an image or a script.
+  const isFollowedLink =
+    c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
+  if (site !== undefined) return isRead(c) && (site === "none" || isFollowedLink);
   // An old browser without Sec-Fetch-Site, plain HTTP with a name other than localhost, or no browser.
   return isRead(c) ? origin !== "null" : origin !== undefined && origin !== "null";
-}
-
-/** A navigation of a whole tab, not of a frame, an image or a script. */
-function isFollowedLink(c: Context<ServerEnv>): boolean {
-  return c.req.header("sec-fetch-mode") === "navigate" && c.req.header("sec-fetch-dest") === "document";
 }
 
 function refuse(): HelmdeckError {

@@ -1,7 +1,7 @@
 /** Routes for pipelines: list, start, follow and cancel. */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import { HelmdeckError } from "../../engine/errors.ts";
-import type { Pipeline, PipelineRun } from "../../packs/pipelines/pipeline-contract.ts";
+import type { PipelineRun } from "../../packs/pipelines/pipeline-contract.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { pipelineRunReply, pipelinesReply } from "../../packs/wire.ts";
 import type { ServerEnv } from "../caller.ts";
@@ -77,13 +77,14 @@ export function addPipelineRoutes(
     const { subject, authenticated } = c.get("caller");
     const { id } = c.req.valid("param");
     const pipeline = pipelines.list().find((known) => known.id === id);
-    const run = await pipelines.start({
-      pipeline: id,
-      inputs: inputsIn(c.req.valid("json"), pipeline),
-      caller: subject,
-      authenticated,
-    });
-    if (c.req.valid("query").wait === false || prefersAsync(c.req.header("prefer"))) {
+    const body = c.req.valid("json");
+    // helmdeck's clients wrap the inputs.
+    const isWrapped = Object.keys(body).join() === "inputs" && pipeline?.inputs.inputs === undefined;
+    const inputs = isWrapped ? body.inputs : body;
+    const run = await pipelines.start({ pipeline: id, inputs, caller: subject, authenticated });
+    const preferred = c.req.header("prefer")?.split(",") ?? []; // RFC 7240
+    const isAsync = preferred.some((one) => one.trim().toLowerCase() === "respond-async");
+    if (c.req.valid("query").wait === false || isAsync) {
       c.header("Location", `${base}/api/v1/pipelines/runs/${encodeURIComponent(run.runId)}`);
       return c.json(pipelineRunReply(run), 202);
     }
@@ -98,17 +99,6 @@ export function addPipelineRoutes(
     const run = await pipelines.cancel(c.get("caller").subject, c.req.valid("param").run_id);
     return c.json(pipelineRunReply(run), 200);
   });
-}
-
-/** helmdeck's clients wrap the inputs. */
-function inputsIn(body: Readonly<Record<string, unknown>>, pipeline: Pipeline | undefined): unknown {
-  const isWrapped = Object.keys(body).join() === "inputs" && pipeline?.inputs.inputs === undefined;
-  return isWrapped ? body.inputs : body;
-}
-
-/** RFC 7240. */
-function prefersAsync(prefer: string | undefined): boolean {
-  return (prefer ?? "").split(",").some((one) => one.trim().toLowerCase() === "respond-async");
 }
 
 /** Cancels the run if a waiting caller disconnects. */

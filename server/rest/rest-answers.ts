@@ -74,13 +74,8 @@ export function refuseInvalid({ success, data, error }: Checked): void {
   const issue = error?.issues[0];
   if (success || issue === undefined) return;
   const field = fieldOf(issue) || "The body";
-  throw invalidField(field, ruleOf(withInput(issue, data)));
-}
-
-/** The validator omits the input, which is needed to tell "missing" from "wrong". */
-function withInput(issue: $ZodIssue, data: unknown): $ZodIssue {
-  // Each kind of issue types its input as the expected type, which it is not.
-  return { ...issue, input: valueAt(data, issue.path) } as $ZodIssue;
+  // The validator omits the input, which tells "missing" from "wrong". Each kind of issue types its input as the expected type.
+  throw invalidField(field, ruleOf({ ...issue, input: valueAt(data, issue.path) } as $ZodIssue));
 }
 
 function valueAt(data: unknown, path: readonly PropertyKey[]): unknown {
