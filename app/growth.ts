@@ -11,16 +11,13 @@ const MOST_MEMORIES = 8;
 /** Expiry does not change the revision, so counts are refreshed after this time. */
 const FRESH_MS = 60_000;
 
-interface Counted {
-  readonly revision: number;
-  readonly at: number;
-  readonly growth: Promise<Growth>;
-}
-
 /** Counts again only after a change, and once for concurrent requests. */
 export class GrowthCounts {
   readonly #context: UseCaseContext;
-  readonly #counted = new BoundedMap<Namespace, Counted>(MOST_MEMORIES);
+  readonly #counted = new BoundedMap<
+    Namespace,
+    { readonly revision: number; readonly at: number; readonly growth: Promise<Growth> }
+  >(MOST_MEMORIES);
 
   constructor(context: UseCaseContext) {
     this.#context = context;

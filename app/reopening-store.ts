@@ -212,8 +212,11 @@ export class ReopeningStore implements MemoryStore {
       return await this.#call(store, work);
     } catch (error) {
       if (!isHelmdeckError(error) || this.#isClosed) throw error;
-      const isOutdated = isKeyChange(error) || (await this.#options.isOutdated?.(error)) === true;
-      if ((isOutdated || mustReopen(error)) && store === this.#store) this.#fail(error, error, isOutdated);
+      const isReplaced = error.code === "store_replaced"; // or its rows are encrypted with another key
+      const isOutdated =
+        (isReplaced && error.details.now === "key") || (await this.#options.isOutdated?.(error)) === true;
+      const mustReopen = isOutdated || isReplaced || error.details.reopen === true;
+      if (mustReopen && store === this.#store) this.#fail(error, error, isOutdated);
       if (!isOutdated) throw error;
     }
     return this.#call(await this.#reopened(), work); // the failed call wrote nothing
@@ -262,13 +265,4 @@ export class ReopeningStore implements MemoryStore {
 /** For a file: re-creates it only when it was deleted from an existing folder. */
 export function mayOpenFile(path: string, { details }: HelmdeckError): boolean {
   return existsSync(path) || (details.now === "deleted" && existsSync(dirname(path)));
-}
-
-/** The database is the same, but its rows are encrypted with another key. */
-function isKeyChange(error: HelmdeckError): boolean {
-  return error.code === "store_replaced" && error.details.now === "key";
-}
-
-function mustReopen({ code, details }: HelmdeckError): boolean {
-  return code === "store_replaced" || details.reopen === true;
 }

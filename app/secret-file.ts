@@ -16,7 +16,8 @@ const MOUNTED_SECRETS = /^\/run\/(secrets|credentials)\/(?!.*\.\.)/;
 
 /** The bytes without one trailing line break. Throws `key_unreadable`. */
 export async function readSecretFile(path: string): Promise<Uint8Array> {
-  return withoutLineEnd(await readPrivateFile(path, MOST_FILE_BYTES));
+  const text = (await readPrivateFile(path, MOST_FILE_BYTES)).toString("latin1");
+  return Buffer.from(text.replace(/\r?\n$/, ""), "latin1");
 }
 
 /** All bytes. Throws `key_unreadable`. */
@@ -43,11 +44,6 @@ export async function readPrivateFile(path: string, mostBytes: number): Promise<
   } finally {
     await handle.close();
   }
-}
-
-function withoutLineEnd(bytes: Buffer): Buffer {
-  const text = bytes.toString("latin1");
-  return Buffer.from(text.replace(/\r?\n$/, ""), "latin1");
 }
 
 function unreadable(path: string, why: string, cause?: unknown): HelmdeckError {

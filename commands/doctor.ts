@@ -40,15 +40,11 @@ async function doctorCommand(
     const isDone = await compactMemory(await context.line.memoryOptions(context));
     await output.note(isDone ? "The database was rewritten." : "There was nothing to compact.");
   }
-  const report = await examined(context);
+  const [memory, host] = await Promise.all([memoryReport(context), context.line.host?.findings()]);
+  const report = { ...memory, findings: [...memory.findings, ...(host ?? [])] };
   if (options.json) await output.json(toWire(report));
   else await present(context, doctorText(report, voiceOf(context)));
   return report.findings.some(({ level }) => level === "error") ? EXIT_FAILED : EXIT_DONE;
-}
-
-async function examined(context: CommandContext): Promise<DoctorReport> {
-  const [memory, host] = await Promise.all([memoryReport(context), context.line.host?.findings()]);
-  return { ...memory, findings: [...memory.findings, ...(host ?? [])] };
 }
 
 async function memoryReport(context: CommandContext): Promise<DoctorReport> {

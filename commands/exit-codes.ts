@@ -1,7 +1,7 @@
 /** Reports a failed command: one line with a code and a remedy, and an exit code; never a stack trace. */
 import { CommanderError } from "commander";
 import { errorReply } from "../app/wire/error-reply.ts";
-import { type ErrorCode, isHelmdeckError } from "../engine/errors.ts";
+import { type ErrorCode, isHelmdeckError, systemCodeOf } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import type { Output } from "./output.ts";
 
@@ -37,36 +37,22 @@ export async function reportFailure(
 
 function failureOf(error: unknown, { command, help }: Omit<Asked, "json">): Failure {
   if (error instanceof CommanderError) {
-    return {
-      code: "invalid_input",
-      message: usageMessage(error, help),
-      details: {},
-      exitCode: EXIT_USAGE,
-    };
+    // Commander's messages repeat the typed text, which may be the value to store (unquoted, or beginning with "-"). So a message
+    // is kept only if it names our own options and arguments.
+    const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
+    const message = `${withoutWhatWasTyped(error.code, said)} See ${help} --help.`;
+    return { code: "invalid_input", message, details: {}, exitCode: EXIT_USAGE };
   }
   if (isHelmdeckError(error)) {
     const { code, message, details } = error;
     return { code, message: harmlessLine(message), details, exitCode: EXIT_FAILED };
   }
-  if (isFailedWrite(error)) {
-    const message = `The output is incomplete: standard output cannot be written (${error.code}). Write it to another place.`;
+  // Our own files fail with our own errors, so any other failed write is a standard stream.
+  if (error instanceof Error && "syscall" in error && error.syscall === "write") {
+    const message = `The output is incomplete: standard output cannot be written (${systemCodeOf(error)}). Write it to another place.`;
     return { code: "invalid_input", message, details: {}, exitCode: EXIT_FAILED };
   }
   return { code: "internal", message: internalMessage(error, command), details: {}, exitCode: EXIT_FAILED };
-}
-
-/** Our own files fail with our own errors, so any other failed write is a standard stream. */
-function isFailedWrite(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "syscall" in error && error.syscall === "write";
-}
-
-/**
- * Commander's messages repeat the typed text, which may be the value to store (unquoted, or beginning with "-"). So a message
- * is kept only if it names our own options and arguments.
- */
-function usageMessage(error: CommanderError, help: string): string {
-  const said = error.message.replace(/^error: /, "").replaceAll(/\s+/g, " ");
-  return `${withoutWhatWasTyped(error.code, said)} See ${help} --help.`;
 }
 
 function withoutWhatWasTyped(code: string, said: string): string {

@@ -39,30 +39,15 @@ export function declareExport(program: Command, runs: Runs): void {
     )
     .option("--with-history", "Include former values, which import restores.")
     .action((_options: unknown, command: Command) => {
-      const { output, withHistory = false, to } = command.opts<ExportCommandOptions>();
-      if (withHistory && to === "markdown") command.error("--with-history needs --to jsonl.");
-      return runs(
-        command,
-        async (context) =>
-          exportCommand(context, {
-            withHistory,
-            to,
-            ...defined({ output }),
-          }),
-        "memory_exported",
-      );
+      const request = command.opts<ExportRequest>();
+      if (request.withHistory && request.to === "markdown") command.error("--with-history needs --to jsonl.");
+      return runs(command, async (context) => exportCommand(context, request), "memory_exported");
     });
   withExamples(exporting, [
     "helmdeck-memory export --output memory-2026-11.jsonl",
     "helmdeck-memory export --to markdown --output memory.md",
     "helmdeck-memory export --caller work | gpg --encrypt --recipient me > memory.jsonl.gpg",
   ]);
-}
-
-interface ExportCommandOptions {
-  readonly output?: string;
-  readonly withHistory?: boolean;
-  readonly to: ExportFormat;
 }
 
 /** Lines are written in batches of about this size. */
@@ -79,7 +64,7 @@ interface ExportRequest {
   /** A new file; default: standard output. */
   readonly output?: string;
   /** Include each fact's former values. */
-  readonly withHistory: boolean;
+  readonly withHistory?: boolean;
   readonly to: ExportFormat;
 }
 
@@ -137,7 +122,7 @@ async function noteExport(context: CommandContext, path: string): Promise<void> 
 function exportTo(
   context: CommandContext,
   append: Append,
-  { withHistory, to }: Omit<ExportRequest, "output">,
+  { withHistory = false, to }: Omit<ExportRequest, "output">,
 ): Promise<Exported> {
   return withStore(context, THERE, async (memory) => {
     const { countNotInMarkdown, exportMarkdown } = await import("../app/transfer/export-markdown.ts");
@@ -198,13 +183,13 @@ export async function writePrivateFile(
   { replaces = false }: { readonly replaces?: boolean } = {},
 ): Promise<void> {
   const former = await lstat(path).catch(() => undefined);
-  if (former !== undefined && !replaces) throw taken(path);
-  if (former?.isFile() === false) throw noFile(path);
+  if (former !== undefined && !replaces) throw notWritten(path, TAKEN);
+  if (former?.isFile() === false) throw notWritten(path, NO_FILE);
   const partPath = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.part`);
   const stopWatching = removeOnSignal(partPath);
   try {
-    const file = await openPart(partPath, path);
     const refuse = (error: unknown) => Promise.reject(unwritable(path, error));
+    const file = await open(partPath, "wx", 0o600).catch(refuse);
     await fill(file, path, async (append) => {
       if (former !== undefined) await file.chown(former.uid, former.gid).catch(refuse);
       await write(append);
@@ -215,10 +200,6 @@ export async function writePrivateFile(
     stopWatching();
     await unlink(partPath).catch(() => {});
   }
-}
-
-function openPart(partPath: string, path: string): Promise<FileHandle> {
-  return open(partPath, "wx", 0o600).catch((error: unknown) => Promise.reject(unwritable(path, error)));
 }
 
 async function fill(file: FileHandle, path: string, write: (append: Append) => Promise<void>): Promise<void> {
@@ -237,7 +218,10 @@ async function publish(partPath: string, path: string): Promise<void> {
   try {
     await link(partPath, path);
   } catch (error) {
-    if (!isLackOfLinks(error)) throw unwritable(path, error);
+    const isLackOfLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(
+      systemCodeOf(error),
+    );
+    if (!isLackOfLinks) throw unwritable(path, error);
     await publishWithoutLinks(partPath, path);
   }
 }
@@ -252,23 +236,16 @@ async function publishWithoutLinks(partPath: string, path: string): Promise<void
   }
 }
 
-function isLackOfLinks(error: unknown): boolean {
-  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(systemCodeOf(error));
+function notWritten(path: string, why: string): HelmdeckError {
+  return new HelmdeckError("invalid_input", `${path} ${why}`, { details: { path } });
 }
 
-function taken(path: string): HelmdeckError {
-  const message = `${path} already exists and was not changed. Choose another name for --output, or delete it first.`;
-  return new HelmdeckError("invalid_input", message, { details: { path } });
-}
-
-function noFile(path: string): HelmdeckError {
-  const message = `${path} is a folder, a link or a device, and was not changed. Name the file itself with --output.`;
-  return new HelmdeckError("invalid_input", message, { details: { path } });
-}
+const TAKEN = "already exists and was not changed. Choose another name for --output, or delete it first.";
+const NO_FILE = "is a folder, a link or a device, and was not changed. Name the file itself with --output.";
 
 function unwritable(path: string, error: unknown): HelmdeckError {
   const systemCode = systemCodeOf(error);
-  if (systemCode === "EEXIST") return taken(path);
+  if (systemCode === "EEXIST") return notWritten(path, TAKEN);
   const why = WRITE_TROUBLE[systemCode] ?? `the system says ${systemCode}`;
   return new HelmdeckError(
     "invalid_input",

@@ -23,21 +23,18 @@ export function declareForget(program: Command, runs: Runs): void {
       "Then show where else it stands, as traces does, with a receipt. On a terminal, one line says so without it.",
     )
     .action((scope: string, _options: unknown, command: Command) => {
-      const { dryRun, yes, everyone, traces } = command.opts<ForgetOptions>();
+      const { dryRun = false, yes = false, everyone = false, traces = false } = command.opts<ForgetOptions>();
       return runs(
         command,
         async (context) => {
           const { forgetCommand, forgetEveryone, problemOf } = await import("./forget-scope.ts");
-          if (everyone === true && !scope.startsWith("import:"))
-            command.error("--everyone is only for import:<id>.");
-          const isAsked = traces === true;
-          const order = { scope, dryRun: dryRun === true, yes: yes === true, traces: isAsked };
+          if (everyone && !scope.startsWith("import:")) command.error("--everyone is only for import:<id>.");
+          const order = { scope, dryRun, yes, traces };
           const problem = problemOf(context, order);
           if (problem !== undefined) return command.error(problem);
-          if (everyone !== true) return forgetCommand(context, order);
-          return forgetEveryone(context, order);
+          return (everyone ? forgetEveryone : forgetCommand)(context, order);
         },
-        dryRun === true ? undefined : "memory_forgotten",
+        dryRun ? undefined : "memory_forgotten",
       );
     });
   withExamples(forget, [

@@ -19,14 +19,12 @@ export function inputSource(shell: Shell, path: string): InputSource {
   return fileSource(path);
 }
 
-/** A regular file, opened like any other or by the given function. */
-export function fileSource(path: string, opened = () => openToRead(path)): InputSource {
-  return { name: path, open: () => bytesOfFile(path, opened) };
-}
-
 /** Without O_NONBLOCK, opening a named pipe would wait for a writer. */
-function openToRead(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** A regular file, opened like any other or by the given function. */
+export function fileSource(path: string, opened = () => open(path, READ)): InputSource {
+  return { name: path, open: () => bytesOfFile(path, opened) };
 }
 
 async function* bytesOfFile(path: string, opened: () => Promise<FileHandle>): AsyncGenerator<Buffer> {

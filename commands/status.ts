@@ -5,7 +5,7 @@ import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import { statusText } from "../app/presenters/status-text.ts";
 import { statusReply } from "../app/wire/replies.ts";
 import { defined } from "../engine/defined.ts";
-import { type HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { type CommandContext, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "./exit-codes.ts";
@@ -28,33 +28,21 @@ export function declareStatus(program: Command, runs: Runs): void {
 /** `status`: shows where memory is, whether it works and how much it holds, even if it does not open. */
 async function statusCommand(context: CommandContext): Promise<number> {
   const { output, options, line } = context;
-  const status = (await remoteStatus(context)) ?? (await statusHere(context));
-  if (isHelmdeckError(status)) return unplaced(context, status);
+  const remote = await line.remote?.(); // absent if this process opens the memory
+  const place = await (remote ?? placeOf(context));
+  if (isHelmdeckError(place)) {
+    const { code, message } = place; // the configured key cannot be read
+    if (options.json) await output.json({ state: "failed", error: { code, message } });
+    else await output.line(`helmdeck memory: failed (${code})\n  ${harmlessLine(message)}`);
+    return EXIT_FAILED;
+  }
+  const status = await ("status" in place
+    ? place.status(options.caller).finally(() => place.close())
+    : statusNow(context, place));
   const warnings = line.host?.warnings() ?? [];
   if (options.json) await output.json(statusReply(status, warnings));
   else await output.line(statusText(status, voiceOf(context), warnings));
   return status.state === "failed" ? EXIT_FAILED : EXIT_DONE;
-}
-
-/** Undefined if this process opens the memory. */
-async function remoteStatus({ line, options }: CommandContext): Promise<MemoryStatus | undefined> {
-  const memory = await line.remote?.();
-  return memory?.status(options.caller).finally(() => memory.close());
-}
-
-async function statusHere(context: CommandContext): Promise<MemoryStatus | HelmdeckError> {
-  const place = await placeOf(context);
-  return isHelmdeckError(place) ? place : statusNow(context, place);
-}
-
-/** The status if the configured key cannot be read. */
-async function unplaced(
-  { output, options }: CommandContext,
-  { code, message }: HelmdeckError,
-): Promise<number> {
-  if (options.json) await output.json({ state: "failed", error: { code, message } });
-  else await output.line(`helmdeck memory: failed (${code})\n  ${harmlessLine(message)}`);
-  return EXIT_FAILED;
 }
 
 async function statusNow(context: CommandContext, place: OpenMemoryOptions): Promise<MemoryStatus> {

@@ -33,15 +33,7 @@ export function declareStore(program: Command, runs: Runs): void {
     .option("--supersedes <key>", "An outdated fact to retire; up to 9 times.", collect)
     .option("--allow-secret", "Store it even if it looks like a credential.")
     .action((key: string, value: string | undefined, _options: unknown, command: Command) => {
-      const {
-        valueFile,
-        category,
-        tag,
-        tags,
-        ttl,
-        supersedes,
-        allowSecret = false,
-      } = command.opts<StoreOptions>();
+      const { valueFile, category, tag, tags, ttl, supersedes, ...asked } = command.opts<StoreOptions>();
       if (tag !== undefined && !tags) command.error("give --tag or --no-tags, not both.");
       if (value === undefined && valueFile === undefined)
         command.error(
@@ -51,12 +43,12 @@ export function declareStore(program: Command, runs: Runs): void {
         command.error("give the value once: after the key, or with --value-file.");
       const source = value !== undefined && value !== "-" ? { text: value } : { path: valueFile ?? "-" };
       return runs(command, async (context) => {
-        return storeCommand(context, {
-          key,
-          source,
-          allowSecret,
-          ...defined({ category, tags: tags ? tag : [], ttlSeconds: ttl, supersedes }),
-        });
+        const about = defined({ category, tags: tags ? tag : [], ttlSeconds: ttl, supersedes });
+        return keepFact(
+          context,
+          { key, ...about, value: await readValue(context, source) },
+          asked.allowSecret,
+        );
       });
     });
   withExamples(store, [
@@ -81,28 +73,13 @@ interface StoreOptions {
 /** Twice the policy's limit for a value, which does not count surrounding white space. */
 const READ_LIMIT_BYTES = 128 * 1024;
 
-export interface StoreRequest {
-  readonly key: string;
-  readonly source: { readonly text: string } | { readonly path: string };
-  readonly category?: string;
-  readonly tags?: readonly string[];
-  readonly ttlSeconds?: number;
-  readonly supersedes?: readonly string[];
-  /** What looks like a credential is stored all the same. */
-  readonly allowSecret: boolean;
-}
-
-/** `store`: one fact, from the argument, standard input or a file. */
-async function storeCommand(context: CommandContext, request: StoreRequest): Promise<number> {
-  const { source, allowSecret, ...fact } = request;
-  return keepFact(context, { ...fact, value: await readValue(context, source) }, allowSecret);
-}
+export type ValueSource = { readonly text: string } | { readonly path: string };
 
 /** Stores the fact, acknowledges it, and then tries to embed it. */
 export async function keepFact(
   context: CommandContext,
   fact: FactInput,
-  allowSecret: boolean,
+  allowSecret = false,
 ): Promise<number> {
   const { caller } = context.options;
   const store = allowSecret ? "storeFactAllowingSecret" : "storeFact";
@@ -137,10 +114,7 @@ function alikeNotes({ superseded = [], sameAs = [], similar = [] }: StoredFact):
 }
 
 /** Reads the value from the command line, a file, or standard input. */
-export async function readValue(
-  { shell, output }: CommandContext,
-  source: StoreRequest["source"],
-): Promise<string> {
+export async function readValue({ shell, output }: CommandContext, source: ValueSource): Promise<string> {
   if ("text" in source) return source.text;
   const isTyped = source.path === "-" && shell.stdin.isTTY === true;
   if (isTyped) await output.note("Type the value, then press Ctrl-D on a new line.");

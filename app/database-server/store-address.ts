@@ -103,7 +103,7 @@ function addressOf(settings: Settings, { env }: AddressOptions): StoreAddress {
   const ports = port.split(",");
   const hosts = host.split(",").map((one, index) => ({
     host: one || DEFAULT_HOST,
-    port: portOf(ports[ports.length === 1 ? 0 : index] ?? ""),
+    port: countOf("port", ports[ports.length === 1 ? 0 : index] || undefined, 1, 65_535) ?? DEFAULT_PORT,
   }));
   const database = dbname ?? user ?? env.PGDATABASE;
   if (database === undefined) throw refuse("has no database; the form is postgres://USER@HOST/DATABASE");
@@ -121,11 +121,13 @@ function addressOf(settings: Settings, { env }: AddressOptions): StoreAddress {
   };
 }
 
+const HERE = /^(\/.*|localhost|::1|127(\.\d{1,3}){3})$/s;
+
 /** Connections within this machine need no TLS. */
 function tlsOf(mode: string | undefined, hosts: readonly DatabaseHost[]): StoreAddress["tls"] {
   switch (mode) {
     case undefined:
-      return hosts.every(isHere) ? "none" : "verify-full";
+      return hosts.every(({ host }) => HERE.test(host)) ? "none" : "verify-full";
     case "disable":
       return "none";
     case "verify-ca":
@@ -138,10 +140,6 @@ function tlsOf(mode: string | undefined, hosts: readonly DatabaseHost[]): StoreA
         "has an sslmode that does not verify the server; use verify-full (with sslrootcert=FILE for your own certificate), or disable on a trusted network",
       );
   }
-}
-
-function isHere({ host }: DatabaseHost): boolean {
-  return host.startsWith("/") || host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** With several servers, an engine needs the primary, which may change after a failover. */
@@ -157,10 +155,6 @@ function needsOf(attributes: string | undefined, hosts: number): StoreAddress["n
     default:
       throw refuse("has an unsupported target_session_attrs; use any, primary or read-write");
   }
-}
-
-function portOf(text: string): number {
-  return text === "" ? DEFAULT_PORT : (countOf("port", text, 1, 65_535) ?? DEFAULT_PORT);
 }
 
 function countOf(name: string, text: string | undefined, least: number, most: number): number | undefined {

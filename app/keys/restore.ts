@@ -55,7 +55,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     const generation = 1 + (await highestGeneration(options, found, header, current?.generation));
     await setGeneration(made, generation, driver);
     await sync(made);
-    const keptAs = await putInPlace(made, { target, options, isThere: current !== undefined });
+    const keptAs = await putInPlace(made, target, options, current !== undefined);
     await noteStore(notesKey(options, found), { storeId: header.storeId, generation, path: target });
     return { ...planOf(header, target, current), generation, unreadable, ...defined({ keptAs }) };
   });
@@ -114,14 +114,13 @@ function notesKey({ keyPath }: RestoreOptions, { file }: LoadedKey): string {
   return file ?? keyPath;
 }
 
-interface Placing {
-  readonly target: string;
-  readonly options: RestoreOptions;
-  readonly isThere: boolean;
-}
-
 /** Returns the new path of the old database. */
-async function putInPlace(made: string, { target, options, isThere }: Placing): Promise<string | undefined> {
+async function putInPlace(
+  made: string,
+  target: string,
+  { driver, now = Date.now }: RestoreOptions,
+  isThere: boolean,
+): Promise<string | undefined> {
   if (!isThere) {
     await link(made, target).catch((error: unknown) => {
       throw isFileError(error, "EEXIST") ? justMade(target) : error;
@@ -129,7 +128,6 @@ async function putInPlace(made: string, { target, options, isThere }: Placing): 
     await syncFolder(dirname(target));
     return undefined;
   }
-  const { driver, now = Date.now } = options;
   const stamp = new Date(now()).toISOString().replaceAll(/[-:.]/g, "");
   const keptAs = join(dirname(target), `${basename(target)}.before-restore-${stamp}`);
   await whileAlone(target, driver, async () => {

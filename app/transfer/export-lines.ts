@@ -90,7 +90,9 @@ async function readPart(
   });
   const lines: string[] = [];
   for (const entry of page.upserts.filter(isExported)) {
-    const line = await lineOf(entry, withHistory ? store : undefined);
+    const isFact = entry.origin === "fact";
+    const history = isFact && withHistory ? await store.history(entry) : [];
+    const line = isFact ? factLine(entry, history) : auditLine(entry);
     if (typeof line === "string") lines.push(escapeJson(line));
     else problems.push({ origin: entry.origin, key: entry.key, code: "invalid_input", ...line });
   }
@@ -100,16 +102,6 @@ async function readPart(
 
 function isExported({ origin }: { readonly origin: Origin }): boolean {
   return origin === "fact" || origin === "audit";
-}
-
-/** `store`: the source of former values. */
-async function lineOf(
-  entry: Entry,
-  store: MemoryStore | undefined,
-): Promise<string | { readonly reason: string }> {
-  if (entry.origin !== "fact") return auditLine(entry);
-  const history = (await store?.history(entry)) ?? [];
-  return factLine(entry, history);
 }
 
 /**

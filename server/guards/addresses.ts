@@ -23,9 +23,11 @@ export function guardHost(rules: () => HostRules): MiddlewareHandler<ServerEnv> 
   return async (c, next) => {
     // A test without a socket has only the address.
     const host = c.req.header("host") ?? new URL(c.req.url).host;
+    const name = host.toLowerCase().replace(/:\d{1,5}$/, "");
     // The header has an IPv6 address in brackets, whether or not the operator wrote them.
-    const named = rules().allowedHosts.map((name) => (isIPv6(name) ? `[${name}]` : name).toLowerCase());
-    if (![...LOOPBACK_NAMES, ...named].includes(host.toLowerCase().replace(/:\d{1,5}$/, ""))) {
+    const allowed = rules().allowedHosts.map((one) => (isIPv6(one) ? `[${one}]` : one).toLowerCase());
+    const hosts = [...LOOPBACK_NAMES, ...allowed];
+    if (!hosts.includes(name)) {
       throw new HelmdeckError(
         "forbidden",
         "This server does not accept this Host header. If the name is yours, start the server with --allow-host NAME.",
