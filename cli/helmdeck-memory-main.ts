@@ -10,8 +10,10 @@ const [command, ...args] = process.argv.slice(2);
 if (command === "serve") startInSmallSpace();
 if (command === "hook" && args[2] === "--client-settings") await hook(args);
 // Not process.exit(), so that pending writes to a pipe finish.
-else if (command === "install" && args[0] !== "claude") process.exitCode = await install(args);
-else {
+else if (command === "install" && args[0] !== "claude") {
+  const { runInstaller } = await import("./commands/install.ts");
+  process.exitCode = await runInstaller(args); // with all flags, including --help
+} else {
   const { main } = await import("../commands/run-program.ts");
   const { HELMDECK_MEMORY } = await import("./helmdeck-memory-program.ts");
   process.exitCode = await main(process.argv.slice(2), HELMDECK_MEMORY);
@@ -33,12 +35,6 @@ function startInSmallSpace(): void {
   } catch {
     // Node's permission model forbids it.
   }
-}
-
-/** Passes all flags on, including --help. */
-async function install(flags: readonly string[]): Promise<number> {
-  const { runInstaller } = await import("./commands/install.ts");
-  return runInstaller(flags);
 }
 
 /** As packages run it. Without the parser of command lines, which takes longer to load than the facts. */

@@ -37,7 +37,15 @@ export async function memoryOptions({ shell, options }: Asking): Promise<OpenMem
   const usualPath = findStorage({ env, homeDir }).databasePath;
   const installed = server === undefined ? await asInstalled({ ...place, env, usualPath }) : {};
   return {
-    ...{ ...place, ...keyCommandOf(shell), env, driver, now, sweepEveryMs: 0, embedsEntries: false },
+    ...{
+      ...place,
+      runCommand: (argv) => runKeyCommand(shell, argv),
+      env,
+      driver,
+      now,
+      sweepEveryMs: 0,
+      embedsEntries: false,
+    },
     ...{ ...installed, ...defined({ server }) },
   };
 }
@@ -75,10 +83,6 @@ export async function fileOptions(context: Asking): Promise<OpenMemoryOptions> {
     "is on a database server, and this is for a database file: back up and restore it with the server's own tools (pg_dump, pg_restore, pg_basebackup), check it with verify, and name a file with --db",
     { named: "This memory" },
   );
-}
-
-function keyCommandOf(shell: Shell): Pick<OpenMemoryOptions, "runCommand"> {
-  return { runCommand: (argv) => runKeyCommand(shell, argv) };
 }
 
 /** For commands that serve until they are stopped: they sweep, and finish running work. */

@@ -237,19 +237,16 @@ export interface ReadSettings {
 /** Commander parses and refuses what is typed; its defaults are for help only. */
 export function declareSettings(command: Command): void {
   for (const [name, setting] of Object.entries(SERVE_SETTINGS)) {
-    const { argument, option, help, default: usual } = setting;
+    const { argument, option, help, parse, isList, default: usual } = setting;
     if (option === "") continue;
     const declared = new Option(option ?? `--${name} ${argument}`.trim(), help);
-    if (argument !== "") declared.argParser(optionParser(setting));
+    const parsed = (text: string, before: unknown): unknown =>
+      isList ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text);
+    if (argument !== "") declared.argParser(parsed);
     if (setting.choices !== undefined) declared.choices(setting.choices);
     if (argument !== "" && usual !== undefined) declared.default(usual);
     command.addOption(declared);
   }
-}
-
-function optionParser({ parse, isList }: Setting) {
-  return (text: string, before: unknown): unknown =>
-    isList ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text);
 }
 
 export interface SettingSources {
@@ -312,7 +309,9 @@ function placeOf(
 /** Of a variable with a secret, only its name is kept. */
 function ofVariable(setting: Setting, variable: string, text: string): ReadSetting {
   if (variable !== setting.env) return { value: undefined, from: "environment", variable };
-  return { value: ofText(setting, text), from: "environment", variable };
+  const { parse, isList } = setting;
+  const value = isList ? text.split(",").flatMap((part) => parse(part.trim())) : parse(text);
+  return { value, from: "environment", variable };
 }
 
 function unknownEntry(name: string): SettingProblem {
@@ -322,10 +321,6 @@ function unknownEntry(name: string): SettingProblem {
     problem:
       "There is no such setting. Name files with secrets, not the secrets. See helmdeck-memory serve --help.",
   };
-}
-
-function ofText({ parse, isList }: Setting, text: string): ReadSetting["value"] {
-  return isList ? text.split(",").flatMap((part) => parse(part.trim())) : parse(text);
 }
 
 function ofEntry({ parse, isList, isGroup }: Setting, entry: unknown): ReadSetting["value"] {

@@ -3,8 +3,8 @@ import * as z from "zod";
 import { rfc3339Schema, wholeNumber } from "../app/wire/fields.ts";
 import { defined } from "../engine/defined.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
-import type { ArtifactRef, PackInfo, PackRun } from "./engine/pack-contract.ts";
-import type { Pipeline, PipelineRun, PipelineStepRun } from "./pipelines/pipeline-contract.ts";
+import type { PackInfo, PackRun } from "./engine/pack-contract.ts";
+import type { Pipeline, PipelineRun } from "./pipelines/pipeline-contract.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown()).describe("JSON Schema 2020-12.");
 
@@ -108,13 +108,8 @@ export const pipelineRunReplySchema = z.object({
   error: runFailureSchema.optional().describe("Present if the run failed."),
 });
 
-type ArtifactReply = z.infer<typeof artifactSchema>;
 export type PackRunReply = z.infer<typeof packRunReplySchema>;
 export type PipelineRunReply = z.infer<typeof pipelineRunReplySchema>;
-
-function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef): ArtifactReply {
-  return { id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 };
-}
 
 /**
  * Replies for runs of packs and pipelines, for REST and MCP clients.
@@ -122,11 +117,14 @@ function artifactReply({ id, name, mediaType, sizeBytes, sha256 }: ArtifactRef):
  * `duration_ms` is in milliseconds; helmdeck's field of that name is not.
  */
 export function packRunReply(run: PackRun): PackRunReply {
+  const artifacts = run.artifacts.map(({ id, name, mediaType, sizeBytes, sha256 }) => ({
+    ...{ id, name, media_type: mediaType, size_bytes: sizeBytes, sha256 },
+  }));
   return {
     pack: run.pack,
     version: run.version,
     output: run.output,
-    ...(run.artifacts.length > 0 && { artifacts: run.artifacts.map(artifactReply) }),
+    ...(artifacts.length > 0 && { artifacts }),
     duration_ms: run.durationMs,
     ...defined({ session_id: run.sessionId }),
     cached: run.cached,
@@ -140,15 +138,9 @@ export function pipelineRunReply(run: PipelineRun): PipelineRunReply {
     state: run.state,
     started_at: rfc3339(run.startedAt),
     ...defined({ duration_ms: run.durationMs }),
-    steps: run.steps.map(stepReply),
+    steps: run.steps.map(({ durationMs: duration_ms, error, ...step }) => ({
+      ...{ ...step, ...defined({ duration_ms, error }) },
+    })),
     ...defined({ output: run.output, error: run.error }),
   };
-}
-
-function stepReply({
-  durationMs: tookMs,
-  error,
-  ...step
-}: PipelineStepRun): PipelineRunReply["steps"][number] {
-  return { ...step, ...defined({ duration_ms: tookMs, error }) };
 }

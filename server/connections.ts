@@ -159,7 +159,10 @@ export class Connections {
 
   #cutOneOf(isMeant: (connection: Connection) => boolean): boolean {
     const unused = [...this.#open.values()].filter((one) => one.serving.size === 0 && isMeant(one));
-    const found = oldestOfTheMost(unused);
+    // The longest unused of the address and caller (or none) that holds the most connections.
+    const holders = Map.groupBy(unused, ({ holder }) => holder);
+    const [most] = [...holders.values()].sort((a, b) => b.length - a.length);
+    const found = most?.reduce((oldest, one) => (one.usedAt < oldest.usedAt ? one : oldest));
     if (found !== undefined) this.#cut(found);
     return found !== undefined;
   }
@@ -201,13 +204,6 @@ function serve(connection: Connection, response: ServerResponse): void {
   };
   serving.add(response);
   response.once("prefinish", done).once("close", done);
-}
-
-/** The longest-unused connection of the address and caller (or none) that holds the most connections. */
-function oldestOfTheMost(connections: readonly Connection[]): Connection | undefined {
-  const holders = Map.groupBy(connections, ({ holder }) => holder);
-  const [most] = [...holders.values()].sort((a, b) => b.length - a.length);
-  return most?.reduce((oldest, one) => (one.usedAt < oldest.usedAt ? one : oldest));
 }
 
 /** Polls states for which Node emits no event. */

@@ -143,8 +143,12 @@ function makeServer(app: ServerApp, options: SocketOptions) {
     connections.takeNoMore(request.socket);
     refuse(response, refusal);
   });
+  // What Node's parser refuses is answered with the same envelope as any other refusal.
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    answerBrokenRequest(error, socket, connections);
+    // Anything that a client sends after its refusal also arrives here, and is ignored until the connection is closed.
+    if (socket.writableEnded) return;
+    if (!socket.writable || error.code === "ECONNRESET" || connections.isAnswering(socket)) socket.destroy();
+    else socket.end(brokenReply(error.code));
   });
   // Node would answer 417 without an envelope. RFC 9110 allows a server to ignore an unknown expectation.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -170,14 +174,6 @@ function refuse(response: ServerResponse, error: HelmdeckError): void {
     ...failureHeaders(error),
   });
   response.end(JSON.stringify(errorReply(error)));
-}
-
-/** Answers input that Node's parser refuses with the same envelope as any other refusal. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, connections: Connections): void {
-  // Anything that a client sends after its refusal also arrives here, and is ignored until the connection is closed.
-  if (socket.writableEnded) return;
-  if (!socket.writable || error.code === "ECONNRESET" || connections.isAnswering(socket)) socket.destroy();
-  else socket.end(brokenReply(error.code));
 }
 
 /** Used when every connection has a caller's request in progress. */

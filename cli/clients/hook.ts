@@ -38,14 +38,10 @@ export async function runHook(request: HookRequest, shell: Shell, spentMs = 0): 
 /** For the tools of a served engine: the client asks for the token when it connects, so no file of its own holds it. */
 async function printHeaders({ settingsFile }: HookRequest, shell: Shell): Promise<void> {
   if (settingsFile === undefined) return;
-  const headers = await readClientSettings(settingsFile)
-    .then((settings) => settings?.engine && headersOf(settings.engine))
+  const token = await readClientSettings(settingsFile)
+    .then((settings) => settings?.engine && readToken(settings.engine.tokenFile))
     .catch(() => undefined);
-  if (headers !== undefined) await printLine(headers, shell);
-}
-
-async function headersOf({ tokenFile }: NonNullable<ClientSettings["engine"]>) {
-  return { Authorization: `Bearer ${await readToken(tokenFile)}` };
+  if (token !== undefined) await printLine({ Authorization: `Bearer ${token}` }, shell);
 }
 
 function printLine(line: object, { stdout }: Shell): Promise<void> {
@@ -77,7 +73,11 @@ class Asking {
       this.#isAgreed = true;
       return { context: await CONTEXT_OF[pushed](settings, this.#shell, asked) };
     } catch (error) {
-      return this.#warning(warningOf(error));
+      return this.#warning(
+        isHelmdeckError(error)
+          ? `${error.code}: ${harmlessLine(error.message)}`
+          : "internal: memory failed. Run helmdeck-memory doctor.",
+      );
     }
   }
 
@@ -119,12 +119,6 @@ interface Answer {
 }
 
 const LATE = "Memory did not answer in time; this session starts without it. Run helmdeck-memory doctor.";
-
-function warningOf(error: unknown): string {
-  return isHelmdeckError(error)
-    ? `${error.code}: ${harmlessLine(error.message)}`
-    : "internal: memory failed. Run helmdeck-memory doctor.";
-}
 
 type Input = Readonly<Record<string, unknown>>;
 

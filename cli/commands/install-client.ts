@@ -266,12 +266,10 @@ const TIMEOUT_MS = 120_000;
 /** Without the empty lists that the client leaves, and their version. */
 function contentOf(text: string): string {
   const parsed: unknown = JSON.parse(text);
+  const isEmpty = (value: unknown) =>
+    typeof value === "object" && value !== null && Object.keys(value).length === 0;
   const fields = Object.entries(Object(parsed)).filter(
     ([name, value]) => name !== "version" && !isEmpty(value),
   );
   return JSON.stringify(fields.toSorted(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

@@ -119,7 +119,11 @@ async function makeToken(context: CommandContext, request: MakeRequest): Promise
   const now = shell.now();
   const { token, subject, scopes, expiresAt } = await mintToken(secrets[0], request, now);
   context.found?.({ subject, scopes, issued_at: rfc3339(now), expires_at: rfc3339(expiresAt) });
-  if (revocations.cover({ subject, issued: now })) throw stillRevoked();
+  if (revocations.cover({ subject, issued: now }))
+    throw invalidField(
+      "subject",
+      "has its tokens revoked until a time to come; remove that line from the list of revoked tokens, and start the servers again",
+    );
   const { file } = request;
   if (file !== undefined) {
     const { writePrivateFile } = await import("../../commands/export.ts");
@@ -198,12 +202,5 @@ async function requireRules({ shell }: CommandContext): Promise<TokenRules> {
   throw new HelmdeckError(
     "key_missing",
     "There is no secret of tokens. Set HELMDECK_JWT_SECRET to the server's secret (make one with: openssl rand -hex 32), or HELMDECK_JWT_SECRET_FILE to its file.",
-  );
-}
-
-function stillRevoked(): HelmdeckError {
-  return invalidField(
-    "subject",
-    "has its tokens revoked until a time to come; remove that line from the list of revoked tokens, and start the servers again",
   );
 }

@@ -114,7 +114,8 @@ class Engine implements PackEngine {
     const registered = this.#packs.get(request.pack);
     if (registered === undefined) throw notFound();
     const giveBack = this.#places.take(request.caller);
-    if (giveBack === undefined) throw tooManyRuns();
+    if (giveBack === undefined)
+      throw new HelmdeckError("rate_limited", "You have too many runs in progress; wait for some to end.");
     return this.#track(this.#recorded(registered.pack, request, giveBack));
   }
 
@@ -294,19 +295,11 @@ function notFound(): HelmdeckError {
   );
 }
 
-function tooManyRuns(): HelmdeckError {
-  return new HelmdeckError("rate_limited", "You have too many runs in progress; wait for some to end.");
-}
-
-type Settled<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: HelmdeckError };
-
-async function settle<T>(work: Promise<T>): Promise<Settled<T>> {
+async function settle<T>(work: Promise<T>) {
   try {
-    return { ok: true, value: await work };
+    return { ok: true as const, value: await work };
   } catch (error) {
-    return { ok: false, error: asHelmdeckError(error) };
+    return { ok: false as const, error: asHelmdeckError(error) };
   }
 }
 

@@ -109,25 +109,12 @@ function metaOf({ key, category, tags, createdAt, updatedAt, expiresAt, fingerpr
 const DEFAULT_NOTE_TTL_SECONDS = 2_592_000;
 const DEFAULT_NOTE_CATEGORY = "notes";
 
-interface CheckedNote {
-  readonly key: string;
-  readonly value: Uint8Array;
-  readonly category: string;
-  readonly tags: readonly string[];
-  readonly ttlSeconds: number;
-}
-
 /**
  * Limits of a pack's notes: those of facts, but keys and values are stored unchanged, as programs expect.
  *
  * The note with the pack's defaults. Throws `invalid_input` with the field and its limit.
  */
-function checkNote(
-  key: unknown,
-  value: unknown,
-  options: PackNoteOptions,
-  policy: PackMemoryPolicy,
-): CheckedNote {
+function checkNote(key: unknown, value: unknown, options: PackNoteOptions, policy: PackMemoryPolicy) {
   return {
     key: checkNoteKey(key),
     value: checkNoteValue(value),

@@ -67,7 +67,8 @@ export function openSlot(
   const canonical = canonicalJson(input);
   if (policy?.cache !== true || policy.ttlSeconds === undefined || canonical === undefined) return undefined;
   const lifeMs = policy.ttlSeconds * 1_000;
-  const ref = { namespace: namespaceOf(caller), origin: "cache", key: keyOf(pack, canonical) } as const;
+  const key = `${pack.name}/${hash("sha256", JSON.stringify([pack.name, pack.version, canonical]), "hex")}`;
+  const ref = { namespace: namespaceOf(caller), origin: "cache", key } as const;
   return {
     id: JSON.stringify([ref.namespace, ref.key]),
     read: () => orMiss(options, pack, () => readAnswer(options, pack, caller, ref)),
@@ -131,10 +132,6 @@ async function orMiss<T>(
     onFailure(asHelmdeckError(error), pack.name);
     return undefined;
   }
-}
-
-function keyOf(pack: Pack, canonical: string): string {
-  return `${pack.name}/${hash("sha256", JSON.stringify([pack.name, pack.version, canonical]), "hex")}`;
 }
 
 /** Deeper than any real input, and far below the stack limit. */

@@ -73,7 +73,8 @@ class LocalSessions implements SessionProvider {
     this.#folder = folder;
     this.#most = options.most ?? 8;
     this.#keepMs = options.keepMs ?? 0;
-    this.#env = inherited(options.env ?? process.env);
+    const { PATH = "/usr/local/bin:/usr/bin:/bin", LANG = "C.UTF-8" } = options.env ?? process.env;
+    this.#env = { PATH, LANG };
     this.#timer = options.timer ?? processTimer;
   }
 
@@ -261,8 +262,4 @@ class LocalSession implements Session {
 
 function isClosing(): HelmdeckError {
   return new HelmdeckError("session_unavailable", "The server is closing; try again when it is back.");
-}
-
-function inherited({ PATH, LANG }: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return { PATH: PATH ?? "/usr/local/bin:/usr/bin:/bin", LANG: LANG ?? "C.UTF-8" };
 }

@@ -72,7 +72,8 @@ class Runner implements PipelineRunner {
 
   constructor(options: PipelineRunnerOptions) {
     this.#options = options;
-    this.#pipelines = new Map(options.pipelines.toSorted(byId).map((pipeline) => [pipeline.id, pipeline]));
+    const sorted = options.pipelines.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    this.#pipelines = new Map(sorted.map((pipeline) => [pipeline.id, pipeline]));
     const starters = options.packs.list().filter(({ startsProcess }) => startsProcess);
     this.#processPacks = new Set(starters.map(({ name }) => name));
     this.#now = options.now ?? Date.now;
@@ -238,10 +239,6 @@ function auditRow(run: Run, now: UnixMs): PipelineAudit {
 
 function makeRunId(): string {
   return `run_${randomBytes(16).toString("hex")}`;
-}
-
-function byId(a: Pipeline, b: Pipeline): number {
-  return a.id < b.id ? -1 : 1;
 }
 
 function refuse(pipeline: string, field: string, rule: string): HelmdeckError {

@@ -185,7 +185,10 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
     state: issue.state,
     ...defined({ state_reason: state_reason ?? undefined }),
     ...(user != null && { author: user.login }),
-    labels: issue.labels.flatMap(nameOf).map(harmlessLine),
+    labels: issue.labels
+      .map((label) => (typeof label === "string" ? label : label.name))
+      .filter((name) => name != null)
+      .map(harmlessLine),
     assignees: issue.assignees?.map(({ login }) => login) ?? [],
     ...(milestone != null && { milestone: harmlessLine(milestone.title) }),
     comments: issue.comments,
@@ -195,11 +198,6 @@ function issueOf(issue: GitHubIssue, withBody: boolean): IssuesOutput["issues"][
     url: issue.html_url,
     ...(withBody && bodyOf(issue.body ?? "")),
   };
-}
-
-function nameOf(label: GitHubIssue["labels"][number]): readonly string[] {
-  const name = typeof label === "string" ? label : label.name;
-  return name == null ? [] : [name];
 }
 
 function bodyOf(body: string): Pick<IssuesOutput["issues"][number], "body" | "body_truncated"> {

@@ -103,7 +103,9 @@ export function solvePack(options: SolveOptions): Pack<SolveInput, SolveOutput> 
 
 async function solve(ec: PackContext, input: SolveInput, options: SolveOptions): Promise<SolveOutput> {
   const command = requireCommand(options);
-  const session = requireSession(ec);
+  const { session } = ec;
+  if (session === undefined)
+    throw new HelmdeckError("session_unavailable", "swe.solve needs a session, and this engine has none.");
   const work = await mkdtemp(join(session.folder, "run-"));
   ec.progress(0.05, "fetching the repository");
   const repository = await cloneRepository(session, input.repo_url, input.ref, options, work);
@@ -221,11 +223,6 @@ function requireCommand({ command }: SolveOptions): readonly [string, ...string[
     "pack_failed",
     'This server has no coding command. The operator sets HELMDECK_SOLVE_COMMAND to a JSON list, such as ["coder", "--stdin"].',
   );
-}
-
-function requireSession({ session }: PackContext): Session {
-  if (session !== undefined) return session;
-  throw new HelmdeckError("session_unavailable", "swe.solve needs a session, and this engine has none.");
 }
 
 /** The message leaves out the command's output, which can contain anything. */

@@ -45,7 +45,10 @@ const statusRoute = createRoute({
 export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
   app.openapi(callerRoute, (c) => c.json(callerReply(c.get("caller")), 200));
   app.openapi(runRoute, async (c) => {
-    const caller = requireRecorder(c.get("caller"));
+    const caller = c.get("caller");
+    // Rows of runs count as written by this server, so not every token may add them.
+    if (!hasScope(caller, RECORD_SCOPE))
+      throw new HelmdeckError("forbidden", "Recording tool runs requires a token with the scope record.");
     const { subject } = caller;
     const request = c.req.valid("json");
     const run = runOfRequest(request);
@@ -55,12 +58,6 @@ export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerCon
     return c.json({ recorded: true as const }, 200);
   });
   app.openapi(statusRoute, async (c) => c.json(await ownStatus(memory, c.get("caller")), 200));
-}
-
-/** Rows of runs count as written by this server, so not every token may add them. */
-function requireRecorder(caller: Caller): Caller {
-  if (hasScope(caller, RECORD_SCOPE)) return caller;
-  throw new HelmdeckError("forbidden", "Recording tool runs requires a token with the scope record.");
 }
 
 function callerReply({ subject, authenticated, scopes, expiresAt }: Caller): CallerReply {

@@ -103,8 +103,11 @@ export function addPackRoutes(app: OpenAPIHono<ServerEnv>, { packs, artifacts }:
     c.json(await runPack(c, c.req.valid("param").name, c.req.valid("query").session_id), 200),
   );
   app.openapi(runVersionRoute, async (c) => {
-    const { name, version } = c.req.valid("param");
-    requireVersion(requirePack(packs, name), version);
+    const { name, version: asked } = c.req.valid("param");
+    const { version } = requirePack(packs, name);
+    const [major] = version.split("."); // helmdeck's own versions are v1, v2 and so on
+    if (!["latest", version, `v${version}`, `v${major}`].includes(asked))
+      throw new HelmdeckError("not_found", `${name} has only version ${version}; latest names it too.`);
     return c.json(await runPack(c, name, c.req.valid("query").session_id), 200);
   });
   app.openapi(artifactRoute, async (c) => {
@@ -127,11 +130,4 @@ function requirePack(packs: ServerContext["packs"], name: string): PackInfo {
     "not_found",
     "There is no pack with this name. Names must match exactly: see the list of packs.",
   );
-}
-
-/** helmdeck's own versions are v1, v2 and so on. */
-function requireVersion({ name, version }: PackInfo, asked: string): void {
-  const [major] = version.split(".");
-  if (["latest", version, `v${version}`, `v${major}`].includes(asked)) return;
-  throw new HelmdeckError("not_found", `${name} has only version ${version}; latest names it too.`);
 }
