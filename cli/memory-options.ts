@@ -14,6 +14,7 @@ import {
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import { LIFETIME_VARIABLE, lifetimeDaysOf } from "../app/quota.ts";
 import { findStorage } from "../app/storage-location.ts";
+import { type OpenClawPlace, openClawPlace } from "../app/traces/openclaw-place.ts";
 import type { CommandContext } from "../commands/command-line.ts";
 import type { Shell } from "../commands/shell.ts";
 import { defined } from "../engine/defined.ts";
@@ -27,36 +28,20 @@ type Asking = Pick<CommandContext, "shell" | "options">;
 export async function memoryOptions({ shell, options }: Asking): Promise<OpenMemoryOptions> {
   const { env, homeDir, now } = shell;
   const server = await serverOf({ shell, options });
-  const place = findStorage({
-    env,
-    homeDir,
-    ...defined({ databasePath: options.db }),
-  });
+  const place = findStorage({ env, homeDir, ...defined({ databasePath: options.db }) });
   // A command ends before a timer could sweep or a background task could embed, so it embeds on request.
   const driver = betterSqliteDriver;
   const usualPath = findStorage({ env, homeDir }).databasePath;
   const installed = server === undefined ? await asInstalled({ ...place, env, usualPath }) : {};
   return {
-    ...{
-      ...place,
-      runCommand: (argv) => runKeyCommand(shell, argv),
-      env,
-      driver,
-      now,
-      sweepEveryMs: 0,
-      embedsEntries: false,
-    },
+    ...{ ...place, env, driver, now, sweepEveryMs: 0, embedsEntries: false },
     ...{ ...installed, ...defined({ server }) },
+    runCommand: (argv) => runKeyCommand(shell, argv),
   };
 }
 
-/** The address of a database on a server, if one is given. */
-interface ServerAddress extends AddressOptions {
-  readonly text: string;
-}
-
-/** An argument overrides the environment. Throws `invalid_input` if two locations are given. */
-export function serverAddress({ shell, options }: Asking): ServerAddress | undefined {
+/** Of a database on a server, if one is given. An argument overrides the environment. Throws `invalid_input` if two locations are given. */
+export function serverAddress({ shell, options }: Asking): (AddressOptions & { text: string }) | undefined {
   const { env, homeDir } = shell;
   const { db, store } = options;
   if (db !== undefined && store !== undefined) {
@@ -129,25 +114,40 @@ type Section = Readonly<Record<string, unknown>>;
 async function asInstalled(
   opening: Opening,
 ): Promise<Pick<OpenMemoryOptions, "embeddings" | "lifetimeDays">> {
-  const { env, keyPath } = opening;
-  const path = env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
+  const { env } = opening;
+  const path = configPathOf(opening);
   const isNamed = namesEmbeddings(env);
   try {
     const plugin = pluginSection(await openClawConfig(path), opening);
     if (plugin === undefined) return {};
-    const days = env[LIFETIME_VARIABLE] ? undefined : lifetimeDaysOf(plugin.lifetimeDays);
-    return defined({
-      embeddings: isNamed ? undefined : embeddingsIn(plugin, path),
-      lifetimeDays: days,
-    });
+    const lifetimeDays = env[LIFETIME_VARIABLE] ? undefined : lifetimeDaysOf(plugin.lifetimeDays);
+    return defined({ embeddings: isNamed ? undefined : embeddingsIn(plugin, path), lifetimeDays });
   } catch {
     const why = `OpenClaw's configuration ${path} cannot be read, so its embedding settings are unknown`;
     return isNamed ? {} : { embeddings: unusable(why) };
   }
 }
 
+/** Where OpenClaw keeps its notes and conversations, for commands outside of OpenClaw. Never rejects. */
+export async function openClawHere({ shell }: Pick<Asking, "shell">): Promise<OpenClawPlace> {
+  const { env, homeDir } = shell;
+  const { keyPath } = findStorage({ env, homeDir });
+  const path = configPathOf({ env, keyPath });
+  const around = { stateDir: dirname(keyPath), env, homeDir: env.HOME ?? homeDir };
+  try {
+    return openClawPlace(await openClawConfig(path), around);
+  } catch {
+    const problem = { path, why: "is not readable, so workspaces that it names are unknown" };
+    return { ...openClawPlace(undefined, around), problem };
+  }
+}
+
+function configPathOf({ env, keyPath }: Pick<Opening, "env" | "keyPath">): string {
+  return env.OPENCLAW_CONFIG_PATH?.trim() || join(dirname(keyPath), "openclaw.json");
+}
+
 /** Undefined if there is none. Throws if it cannot be read. */
-export async function openClawConfig(path: string): Promise<unknown> {
+async function openClawConfig(path: string): Promise<unknown> {
   const read = await readGivenFile(path);
   if ("isMissing" in read && read.isMissing) return undefined;
   if (!("text" in read)) throw new TypeError(read.problem);

@@ -33,5 +33,5 @@ export const OUR_OPTIONS: Pick<
     }),
   }),
   memoryOptions: async (context) => (await import("./memory-options.ts")).memoryOptions(context),
-  openClaw: async (context) => (await import("./openclaw-here.ts")).openClawHere(context),
+  openClaw: async (context) => (await import("./memory-options.ts")).openClawHere(context),
 };
