@@ -231,7 +231,9 @@ export class NamespaceIndex implements IndexView {
       if (page.kind === "changes") {
         await this.#apply(page);
         if (!page.more) return;
-        this.#noteProgress();
+        this.#progress.resolve();
+        this.#progress = Promise.withResolvers();
+        this.#onChange();
         continue;
       }
       if (startedOver) throw new HelmdeckError("internal", "The corpus source requested a restart twice.");
@@ -247,12 +249,6 @@ export class NamespaceIndex implements IndexView {
     } finally {
       this.#waitsForTurn = false;
     }
-  }
-
-  #noteProgress(): void {
-    this.#progress.resolve();
-    this.#progress = Promise.withResolvers();
-    this.#onChange();
   }
 
   #startOver(): void {

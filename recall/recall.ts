@@ -19,13 +19,7 @@ import type { SnapshotOptions } from "./index-snapshot.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
-import {
-  coverageNote,
-  foreignNote,
-  missedNote,
-  nothingEmbeddedNote,
-  unusableNote,
-} from "./meaning/answer-notes.ts";
+import { coverageNote, keywordsOnlyNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
 import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
 import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
 import { cosine } from "./meaning/similarity-normalizer.ts";
@@ -95,6 +89,7 @@ const NEAR_A_FACT = 6;
 /** The longest stretch of comparing before others are served. */
 const RELATING_MS = 4;
 
+const FOREIGN = "the embedding model knows English alone.";
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
@@ -220,11 +215,11 @@ class HybridRecall implements Recall {
   /** The similarities to a text, and why there are none, or not all. */
   async #meaningOf(namespace: Namespace, view: IndexView, text: string): Promise<Meaning> {
     const { semantic, keywordsOnly } = this.#options;
-    if (semantic === undefined) return { why: keywordsOnly && unusableNote(keywordsOnly) };
+    if (semantic === undefined) return { why: keywordsOnly && keywordsOnlyNote(keywordsOnly) };
     if (view.index.documentCount === 0) return {};
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) return { why: nothingEmbeddedNote(semantic.status()) };
-    if (embedder.language !== undefined && !isEnglish(text)) return { why: foreignNote() };
+    if (embedder.language !== undefined && !isEnglish(text)) return { why: keywordsOnlyNote(FOREIGN) };
     const expanded = expandedQuery(text, view.index);
     const [read, again] = await Promise.all([
       this.#questions.read(text, embedder),
@@ -376,9 +371,8 @@ function hitOf(
 }
 
 function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {
-  const { document, chance, features } = scored;
-  const { key, path } = document;
-  return { key, path, certainty: chance, why, parts: partsOf(features) };
+  const { key, path } = scored.document;
+  return { key, path, certainty: scored.chance, why, parts: partsOf(scored.features) };
 }
 
 /** Each feature with its weight; doubts have negative weights. */

@@ -85,19 +85,8 @@ export class FeatureExtractor {
     });
     const proximity = matched < 2 ? 0 : this.#proximity.of(this.#index.bodyTerms(unit));
     const fewWords = matched < Math.min(2, this.#concepts.length);
-    return {
-      coverage,
-      synonyms,
-      bm25,
-      proximity,
-      context,
-      fewWords,
-      unknown,
-      unknownNames,
-      hasAll,
-      inThread,
-      isNamed,
-    };
+    const found = { coverage, synonyms, bm25, proximity, context, fewWords };
+    return { ...found, unknown, unknownNames, hasAll, inThread, isNamed };
   }
 
   /** Where the unit's matches begin. */

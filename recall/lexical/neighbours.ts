@@ -49,25 +49,19 @@ export class Neighbours {
     const id = document.conversationId;
     const conversation = id === undefined ? undefined : this.#conversations.get(id);
     if (conversation === undefined) return NONE;
-    const turns = sorted(conversation);
+    const { turns } = conversation;
+    if (!conversation.isSorted) turns.sort(compareTurns);
+    conversation.isSorted = true;
     const place = placeOn(turns, document);
     const found: Neighbour[] = [];
+    const isNear = ({ createdAt }: IndexedDocument) =>
+      Math.abs(createdAt - document.createdAt) <= WEIGHTS.thread.longestGapMs;
     for (let distance = 1; distance <= WEIGHTS.thread.reach; distance += 1) {
       for (const other of [turns[place - distance], turns[place + distance]])
-        if (other !== undefined && isNear(other, document)) found.push({ document: other, distance });
+        if (other !== undefined && isNear(other)) found.push({ document: other, distance });
     }
     return found;
   }
-}
-
-function sorted(conversation: Conversation): readonly IndexedDocument[] {
-  if (!conversation.isSorted) conversation.turns.sort(compareTurns);
-  conversation.isSorted = true;
-  return conversation.turns;
-}
-
-function isNear(left: IndexedDocument, right: IndexedDocument): boolean {
-  return Math.abs(left.createdAt - right.createdAt) <= WEIGHTS.thread.longestGapMs;
 }
 
 /** Binary search. */

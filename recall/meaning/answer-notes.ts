@@ -2,7 +2,6 @@
 import type { ErrorCode } from "../../engine/errors.ts";
 import type { Coverage, EmbeddingStatus } from "../vectors/semantic-contract.ts";
 
-const NOTHING_EMBEDDED = "Searched by keywords only: no entry is embedded yet.";
 const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
 const HOW_TO_EMBED =
   "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
@@ -23,22 +22,18 @@ export function missedNote(code: ErrorCode, { isLocal }: Embedding): string {
   const phrase = PHRASES[code] ?? "WHO is not available";
   const why = phrase.replace("WHO", isLocal ? "the built-in model" : "the embedding service");
   const remedy = isLocal && code === "deadline_exceeded" ? BUSY : ".";
-  return `Searched by keywords only: ${why}${remedy}`;
+  return keywordsOnlyNote(`${why}${remedy}`);
 }
 
-export function foreignNote(): string {
-  return "Searched by keywords only: the embedding model knows English alone.";
-}
-
-export function unusableNote(problem: string): string {
-  return `Searched by keywords only: ${problem}`;
+/** @param why as the end of a sentence */
+export function keywordsOnlyNote(why: string): string {
+  return `Searched by keywords only: ${why}`;
 }
 
 /** With a remedy, or the reason why there are no vectors yet. */
 export function nothingEmbeddedNote({ lastError, ...embedding }: EmbeddingStatus): string {
   if (lastError !== undefined) return missedNote(lastError, embedding);
-  const { embeds } = embedding;
-  return `${NOTHING_EMBEDDED} ${embeds ? UNDER_WAY : HOW_TO_EMBED}`;
+  return keywordsOnlyNote(`no entry is embedded yet. ${embedding.embeds ? UNDER_WAY : HOW_TO_EMBED}`);
 }
 
 /** Undefined when everything possible is embedded. */

@@ -81,16 +81,13 @@ export class BackgroundLoop {
     this.#failures += 1;
     this.#lastError = error.code;
     this.#state = "waiting";
+    const longest = pauseAfter(this.#failures, PAUSES);
+    // With jitter between half and all of the pause, so that many processes do not retry together.
+    const pauseMs = retryAfterMsOf(error) + (longest * (1 + this.#options.random())) / 2;
     this.#cancelPause = this.#options.timer(() => {
       this.#state = "working";
       void this.#run();
-    }, this.#pauseMs(error));
+    }, pauseMs);
     this.#options.onStep?.({ error, inARow: this.#failures });
-  }
-
-  /** Exponential back-off with jitter between half and all of the pause, so that many processes do not retry together. */
-  #pauseMs(error: HelmdeckError): number {
-    const longest = pauseAfter(this.#failures, PAUSES);
-    return retryAfterMsOf(error) + (longest * (1 + this.#options.random())) / 2;
   }
 }

@@ -206,11 +206,7 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   get coverage(): Coverage {
-    return {
-      embedded: this.serving.size,
-      total: this.#values.size,
-      refused: this.#refused.size,
-    };
+    return { embedded: this.serving.size, total: this.#values.size, refused: this.#refused.size };
   }
 
   #forget(id: EntryId): void {

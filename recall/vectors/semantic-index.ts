@@ -226,7 +226,9 @@ class BackgroundSemanticIndex implements SemanticIndex {
   async #lookUp(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
     const entries = known.unread.values().take(LOOKED_UP_AT_ONCE).toArray();
     const found = await this.#load(known, known.target, entries);
-    const loaded = new Set(found.filter(({ dimensions }) => this.#fits(dimensions)).map(({ id }) => id));
+    // The first vectors fix the dimensions until the model itself answers.
+    this.#dimensions ??= found[0]?.dimensions;
+    const loaded = new Set(found.filter((one) => one.dimensions === this.#dimensions).map(({ id }) => id));
     const rest = entries.filter(({ id }) => !loaded.has(id));
     const { former } = known;
     const served = former === undefined ? [] : await this.#load(known, former, entries);
@@ -246,12 +248,6 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if (entries.length === 0) return Promise.resolve([]);
     const ids = entries.map(({ id }) => id);
     return this.#options.cache.load(namespace, keptSpaceOf(embedder), ids);
-  }
-
-  /** The first vectors fix the dimensions until the model itself answers. */
-  #fits(dimensions: number): boolean {
-    this.#dimensions ??= dimensions;
-    return this.#dimensions === dimensions;
   }
 
   learnDimensions(dimensions: number): void {
@@ -280,7 +276,9 @@ class BackgroundSemanticIndex implements SemanticIndex {
     const isTheirTurn = this.#references === "wanted" || known === undefined;
     if (this.#needsReferences && isTheirTurn) return this.#makeReferences(signal);
     if (known === undefined) return false;
-    this.#moveToEnd(known);
+    // Gives all namespaces a turn.
+    this.#namespaces.delete(known.namespace);
+    this.#namespaces.set(known.namespace, known);
     const batch = this.#nextBatch(known);
     const entries = batch.map(({ entry }) => entry);
     const made = await embedEntries(entries, this.#options.embedder, signal).catch(asHelmdeckError);
@@ -299,12 +297,6 @@ class BackgroundSemanticIndex implements SemanticIndex {
     await references?.get(embedder, { signal });
     this.#references = "there";
     return true;
-  }
-
-  /** Gives all namespaces a turn. */
-  #moveToEnd(known: NamespaceVectors): void {
-    this.#namespaces.delete(known.namespace);
-    this.#namespaces.set(known.namespace, known);
   }
 
   #nextBatch({ missing }: NamespaceVectors): readonly Waiting[] {

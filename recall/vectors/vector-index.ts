@@ -44,11 +44,13 @@ export class VectorIndex {
     this.remove(id);
     const count = Math.floor(vectors.length / this.dimensions);
     const first = this.#owners.length;
-    this.#reserve(first + count);
+    if (this.#codes === undefined && first + count > this.#exactUpTo) this.#round();
+    for (const held of [this.#rows, this.#codes]) held?.reserve(first + count);
     const rows = Array.from({ length: count }, (_, passage) => first + passage);
     for (const [passage, row] of rows.entries()) {
       const start = passage * this.dimensions;
-      this.#write(row, vectors.subarray(start, start + this.dimensions));
+      const vector = vectors.subarray(start, start + this.dimensions);
+      for (const held of [this.#rows, this.#codes]) held?.write(row, vector);
       this.#owners[row] = { id, passage };
     }
     this.#rowsOf.set(id, rows);
@@ -97,17 +99,6 @@ export class VectorIndex {
   /** Size of the number arrays, without ids and object overhead. */
   get sizeBytes(): number {
     return this.#rows.sizeBytes + (this.#codes?.sizeBytes ?? 0);
-  }
-
-  #reserve(count: number): void {
-    if (this.#codes === undefined && count > this.#exactUpTo) this.#round();
-    this.#rows.reserve(count);
-    this.#codes?.reserve(count);
-  }
-
-  #write(row: number, vector: Float32Array): void {
-    this.#rows.write(row, vector);
-    this.#codes?.write(row, vector);
   }
 
   /** Moves the last row into the freed one. */
