@@ -70,7 +70,7 @@ describe.concurrent("npm run demo", () => {
     expect(stdout).toContain("helmdeck/user_facts/canteen/soup.md");
     expect(stdout).toContain("? how tall is the lighthouse");
     expect(stdout).toMatch(
-      /✗ memory_search's reply to "how tall is the lighthouse" holds no hit from helmdeck\//,
+      /✗ memory_search's reply to "how tall is the lighthouse" holds no sure hit from helmdeck\//,
     );
     expect(stdout).not.toContain("\u001b");
     expect(code).toBe(1);

@@ -48,7 +48,7 @@ describe("a paraphrased question", () => {
     expect(hit).toMatchObject({ path: PATH });
     expect(hit?.score).toBeGreaterThanOrEqual(0.5);
     expect(others).toEqual([]);
-    expect(await search("when does the marathon begin")).toEqual([]);
+    expect((await search("when does the marathon begin")).filter(isSure)).toEqual([]);
   });
 
   it("finds it on the command line too, and explains the score", async () => {

@@ -379,7 +379,9 @@ describe("receipts", () => {
     const why = await chat(openclaw, OWN, "/helmdeck why");
     expect(why).toMatch(/Message of .*: \d added/);
     const page = await (await openclaw.fetch("/plugins/helmdeck-memory/unasked")).text();
-    expect(page).toMatch(/added<\/span><\/div><div><p><a href="[^"]*">ada\/tea<\/a>: sure, with a score/);
+    expect(page).toMatch(
+      /added<\/span><\/div><div><p><a href="[^"]*">ada\/tea<\/a>: sure: it has what the message asks for</,
+    );
     expect(page).toMatch(/your request, as <a href="[^"]*">ada-takes-stairs</);
     expect(page).not.toContain("oolong");
     const status = await openclaw.rpc("helmdeck.status");

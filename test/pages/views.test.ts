@@ -100,7 +100,12 @@ describe("the list of facts that expire soon", () => {
 
 describe("what was done unasked", () => {
   const turns = [
-    { at: NOW, added: [{ key: "tea", why: "sure, with a score of 0.91" }], withheld: [], kept: "stairs" },
+    {
+      at: NOW,
+      added: [{ key: "tea", why: "sure: it has what the message asks for" }],
+      withheld: [],
+      kept: "stairs",
+    },
     { at: NOW - 60_000, added: [], withheld: [{ key: "car", why: "shares no word with the message" }] },
     { at: NOW - 120_000, outcome: "too short to ask for anything", added: [], withheld: [] },
   ];
@@ -109,7 +114,7 @@ describe("what was done unasked", () => {
     const rig = await openRig({ unasked: () => turns });
     const page = await rig.get("/unasked");
     expect(textOf(page)).toContain(
-      "Message of 2026-11-20 12:00 UTC (just now) added tea : sure, with a score of 0.91 kept your request, as stairs , where it can be forgotten Message of 2026-11-20 11:59 UTC (1 minute ago) Nothing added: nothing is sure. held back car : shares no word with the message Message of 2026-11-20 11:58 UTC (2 minutes ago) Nothing added: too short to ask for anything.",
+      "Message of 2026-11-20 12:00 UTC (just now) added tea : sure: it has what the message asks for kept your request, as stairs , where it can be forgotten Message of 2026-11-20 11:59 UTC (1 minute ago) Nothing added: nothing is sure. held back car : shares no word with the message Message of 2026-11-20 11:58 UTC (2 minutes ago) Nothing added: too short to ask for anything.",
     );
     expect(page.text).toContain(`href="${BASE}/fact?key=stairs"`);
     expect(page.text).toContain(`href="${BASE}/unasked" aria-current="page"`);
