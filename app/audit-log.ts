@@ -9,7 +9,7 @@
  * written; if a line cannot be written later, the action stands and `onUnwritten` tells the line.
  */
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +23,7 @@ import {
   systemCodeOf,
 } from "../engine/errors.ts";
 import { type ForgetScope, parseForgetScope } from "../engine/facts/forget-scope.ts";
-import { PathGuard } from "../engine/given-file.ts";
+import { PathGuard, type Unguarded } from "../engine/given-file.ts";
 import { deadEndOf } from "../engine/private-file.ts";
 import { rfc3339 } from "../engine/rfc3339.ts";
 import { safeJson } from "./presenters/safe-json.ts";
@@ -44,8 +44,9 @@ export type AuditActor =
   | { readonly kind: "caller"; readonly name: string; readonly surface: string }
   | { readonly kind: "process"; readonly pid: number; readonly signal?: string };
 
-/** Of a token, whose it is, its rights and its times in RFC 3339; ids of keys; places of memories and files; names of settings. */
-type Texts = "subject" | "issued_at" | "expires_at" | "until" | "key" | "former_key" | "from" | "to" | "file";
+/** Of a token, whose it is, its rights and its times in RFC 3339; ids of keys; places of memories, files and engines; names of settings. */
+type Texts = OfTokens | "key" | "former_key" | "state" | "from" | "to" | "file" | "address" | "version";
+type OfTokens = "subject" | "issued_at" | "expires_at" | "until";
 type Lists = "scopes" | "roles" | "settings" | "need_restart";
 type Counts = "entries" | "secrets" | "added";
 
@@ -136,13 +137,10 @@ export async function openAuditFile(
 /** In one write, so that lines of several processes do not mix. After half a line, which a full disk left, begins a new one. */
 async function append(path: string, line: string): Promise<void> {
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait.
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
-    const file = await open(path, flags, 0o600);
+    const file = await openOrCreate(path);
     try {
       if (!(await file.stat()).isFile()) throw unusable(path, "is not a regular file");
-      const { problem } = await new PathGuard().examine(path);
-      if (problem !== undefined) throw unusable(problem.path, problem.rule);
+      refuseUnguarded(path, (await new PathGuard().examine(path)).problem);
       if (line === "") return;
       const bytes = Buffer.from((await isCut(file)) ? `\n${line}` : line);
       const { bytesWritten } = await file.write(bytes);
@@ -153,10 +151,31 @@ async function append(path: string, line: string): Promise<void> {
     }
   } catch (error) {
     if (isHelmdeckError(error)) throw error;
+    const owner = systemCodeOf(error) === "EACCES" && (await stat(path).catch(() => undefined))?.uid;
+    if (typeof owner === "number" && owner !== process.geteuid?.())
+      throw unusable(path, `belongs to another account (uid ${owner}); chown it to this one`, error);
     const why =
       deadEndOf(error) ?? `cannot be written (${systemCodeOf(error)}); check its folder and its disk`;
     throw unusable(path, why, error);
   }
+}
+
+/** A refusal creates nothing: a file of this account would lock out the account whose folder it is. */
+async function openOrCreate(path: string): Promise<FileHandle> {
+  // Without O_NONBLOCK, opening a named pipe would wait.
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_NONBLOCK;
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    if (systemCodeOf(error) !== "ENOENT") throw error;
+    refuseUnguarded(path, await new PathGuard().examineAbove(path));
+    return open(path, flags | constants.O_CREAT | constants.O_NOFOLLOW, 0o600); // a link could lead to another folder
+  }
+}
+
+function refuseUnguarded(path: string, problem: Unguarded | undefined): void {
+  if (problem === undefined) return;
+  throw unusable(path, problem.path === path ? problem.rule : `is not safe: ${problem.path} ${problem.rule}`);
 }
 
 /** A line that another process is just writing is whole a moment later. */

@@ -31,6 +31,7 @@ interface ForgetOrder {
   readonly scope: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
+  readonly everyone: boolean;
   /** Asked for where else it stands. */
   readonly traces: boolean;
 }
@@ -46,13 +47,14 @@ interface Person {
  *
  * Why the command cannot run: nobody can be asked.
  */
-export function problemOf({ shell }: CommandContext, { dryRun, yes }: ForgetOrder): string | undefined {
-  return dryRun || yes || isPersonAt(shell) ? undefined : FORGET_WANTS_YES;
+export function problemOf(context: CommandContext, order: ForgetOrder): string | undefined {
+  const { scope, dryRun, yes, everyone } = order;
+  context.found?.({ ...(!everyone && { subject: context.options.caller }), ...kindOfScope(scope) });
+  return dryRun || yes || isPersonAt(context.shell) ? undefined : FORGET_WANTS_YES;
 }
 
 export async function forgetCommand(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { output, options } = context;
-  context.found?.({ subject: options.caller, ...kindOfScope(order.scope) });
   const withOpen = order.dryRun ? withMemory : withMemoryToChange<Sought | undefined>;
   const sought = await withOpen(context, async (memory) => {
     const held = await heldBy(context, order, async () => {
@@ -179,7 +181,6 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
 /** `forget import:<id> --everyone`: undoes an import in every memory that has facts of it, with one preview and one question. */
 export async function forgetEveryone(context: CommandContext, order: ForgetOrder): Promise<number> {
   const { scope, dryRun, yes } = order;
-  context.found?.(kindOfScope(scope));
   await refuseRemote(context, `forget ${scope} --everyone`);
   const done = await withMemoryToChange(context, async (memory) => {
     const foreseen = await inEachMemory(memory, scope);

@@ -29,7 +29,7 @@ export function declareForget(program: Command, runs: Runs): void {
         async (context) => {
           const { forgetCommand, forgetEveryone, problemOf } = await import("./forget-scope.ts");
           if (everyone && !scope.startsWith("import:")) command.error("--everyone is only for import:<id>.");
-          const order = { scope, dryRun, yes, traces };
+          const order = { scope, dryRun, yes, everyone, traces };
           const problem = problemOf(context, order);
           if (problem !== undefined) return command.error(problem);
           return (everyone ? forgetEveryone : forgetCommand)(context, order);

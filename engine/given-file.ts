@@ -44,7 +44,7 @@ const GROUP_AND_OTHERS = 0o022;
 const STICKY = 0o1000;
 const ROOT_USER = 0;
 
-interface Unguarded {
+export interface Unguarded {
   readonly path: string;
   /** Follows the path in a message: "is writable for other accounts (mode 0775): chmod go-w it". */
   readonly rule: string;
@@ -65,6 +65,11 @@ export class PathGuard {
     const real = await realpath(path);
     const problem = problemOf(real, await stat(real), false) ?? (await this.#above(dirname(real)));
     return { path: real, ...(problem && { problem }) };
+  }
+
+  /** The problem of the folder that a file would be created in, or of one above it. */
+  async examineAbove(path: string): Promise<Unguarded | undefined> {
+    return this.#above(await realpath(dirname(path)));
   }
 
   async #above(folder: string): Promise<Unguarded | undefined> {

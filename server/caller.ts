@@ -35,6 +35,9 @@ export const RECORD_SCOPE = "record";
 /** The envelope of a failure, with its id in the log. */
 export type FailureReply = ErrorReply & { readonly request_id: string };
 
+/** What a token can be made with. Servers accept tokens with others, which grant nothing. */
+export const SCOPES: readonly string[] = [RECORD_SCOPE, ADMIN_SCOPE, METRICS_SCOPE];
+
 /** Values that middleware sets for the handlers of one request. */
 export interface ServerEnv {
   /** Undefined in a test without a socket. */

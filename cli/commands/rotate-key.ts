@@ -9,6 +9,7 @@ import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";
 import { showCount } from "../../commands/progress-bar.ts";
 import { defined } from "../../engine/defined.ts";
+import { isHelmdeckError } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 
 export function declareRotateKey(program: Command, runs: Runs): void {
@@ -62,9 +63,13 @@ async function rotateKeyCommand(context: CommandContext, request: RotateKeyReque
     const rotation = await change({
       ...options,
       onProgress: ({ done, total }) => progress.update(done, total),
+    }).catch((error: unknown) => {
+      const { former, current } = (isHelmdeckError(error) && error.details) || {};
+      if (former && current) context.found?.({ key: String(current), former_key: String(former) });
+      throw error;
     });
     progress.stop();
-    context.found?.({ key: rotation.to, former_key: rotation.from });
+    context.found?.({ key: rotation.to, former_key: rotation.from, state: rotation.state });
     return await tell(context, rotation, options.server !== undefined);
   } finally {
     progress.stop();
@@ -101,7 +106,7 @@ async function tell(
   const { from, to, state, unreadable = 0, erased, keyPath = "", formerKeyPath } = rotation;
   if (state === "both_open") {
     await output.line(
-      `Everything is encrypted with the key ${to}. Both keys open it, including the former one (${from}) too.`,
+      `Everything is encrypted with the key ${to}. Both keys open it until the change is finished: this one and the former one (${from}).`,
     );
     await output.note(
       `Replace the former key with the new one in ${harmlessLine(keyPath)}, restart every process that got the key at its start, and run helmdeck-memory rotate-key --finish.`,

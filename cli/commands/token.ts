@@ -1,5 +1,6 @@
 /** `token`: makes, shows and revokes bearer tokens for clients of the server. The secret is never shown. */
 import type { Command } from "commander";
+import { isSubject } from "../../app/subject.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE, EXIT_FAILED } from "../../commands/exit-codes.ts";
 import { inputSource, readText } from "../../commands/input.ts";
@@ -15,6 +16,7 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
+import { SCOPES } from "../../server/caller.ts";
 import type { TokenRules } from "../../server/token-files.ts";
 import type { ExaminedToken, TokenRequest } from "../../server/tokens.ts";
 
@@ -31,7 +33,7 @@ export function declareToken(program: Command, runs: Runs): void {
     )
     .option("--subject <name>", "Whose memory the token opens, such as an agent's id.", nonEmpty)
     .option("--ttl <span>", "How long it is valid: 12h, 30d; at most 366d. (default: 30d)", seconds)
-    .option("--scope <name>", "An additional right: record, admin, metrics; repeatable.", collect)
+    .option("--scope <name>", `An additional right: ${SCOPES.join(", ")}; repeatable.`, collect)
     .option("--name <text>", "A note in the token: its owner.", nonEmpty)
     .option("--client <text>", "A note in the token: its program.", nonEmpty)
     .option(
@@ -117,8 +119,11 @@ async function makeToken(context: CommandContext, request: MakeRequest): Promise
   const { mintToken } = await import("../../server/tokens.ts");
   const { secrets, revocations } = await requireRules(context);
   const now = shell.now();
+  if (isSubject(request.subject)) context.found?.({ subject: request.subject });
+  if (request.scopes?.every((scope) => SCOPES.includes(scope)) === false)
+    throw invalidField("scope", `must be one of ${SCOPES.join(", ")}`);
   const { token, subject, scopes, expiresAt } = await mintToken(secrets[0], request, now);
-  context.found?.({ subject, scopes, issued_at: rfc3339(now), expires_at: rfc3339(expiresAt) });
+  context.found?.({ scopes, issued_at: rfc3339(now), expires_at: rfc3339(expiresAt) });
   if (revocations.cover({ subject, issued: now }))
     throw invalidField(
       "subject",

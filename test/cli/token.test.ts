@@ -177,6 +177,13 @@ describe("token", () => {
     ["a short secret", ["--subject", "a"], { HELMDECK_JWT_SECRET: "short-secret" }, 1, "key_malformed"],
     ["no subject", [], GIVEN, 2, "invalid_input"],
     ["a life too long", ["--subject", "a", "--ttl", "400d"], GIVEN, 1, "invalid_input"],
+    [
+      "an unknown scope",
+      ["--subject", "a", "--scope", "root"],
+      GIVEN,
+      1,
+      "(?=.*record, admin, metrics)invalid_input",
+    ],
     ["a life that is none", ["--subject", "a", "--ttl", "soon"], GIVEN, 2, "invalid_input"],
   ])("refuses %s in one line", async (_what, args, env, exitCode, error) => {
     const { code, stdout, stderr } = await home.run(["token", ...args], { env });

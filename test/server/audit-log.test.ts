@@ -3,7 +3,9 @@ import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -63,6 +65,7 @@ describe("commands", () => {
     await run("search", "canary-question");
     const token = (await run("token", "--subject", "main", "--scope", "admin")).trim();
     await run("token", "--subject", "a\nb");
+    await run("token", "--subject", "main", "--ttl", "900d");
     await run("token", "--revoke", "--subject", "ben");
     await run("export");
     await run("backup", home.path("a.backup"));
@@ -70,6 +73,10 @@ describe("commands", () => {
     await run("restore", home.path("a.backup"));
     await run("rotate-key");
     await run("key", "saved", `${home.keyPath}`);
+    await run("rotate-key", "--new-key-file", home.path("new.key"));
+    await run("rotate-key", "--finish");
+    writeFileSync(home.keyPath, readFileSync(home.path("new.key")));
+    await run("rotate-key", "--finish");
     await run("repair", "--to", home.path("repaired.sqlite"));
     await run("forget", VALUE, "--yes");
     await run("forget", "key:deploy");
@@ -90,11 +97,13 @@ describe("commands", () => {
       ...[
         "token_made done",
         "token_made refused invalid_input",
+        "token_made refused invalid_input",
         "tokens_revoked done",
         "memory_exported done",
       ],
       ...["memory_backed_up done", "memory_backed_up refused invalid_input", "memory_restored done"],
-      ...["key_changed done", "key_copy_confirmed refused invalid_input", "memory_repaired done"],
+      ...["key_changed done", "key_copy_confirmed refused invalid_input", "key_changed done"],
+      ...["key_changed failed key_wrong", "key_changed done", "memory_repaired done"],
       ...["memory_forgotten done", "memory_forgotten refused invalid_input", "memory_forgotten done"],
       ...["memory_moved done", "memory_moved refused invalid_input", "memory_reopened done"],
       "store_prepared refused invalid_input",
@@ -107,15 +116,21 @@ describe("commands", () => {
     const ofAction = (action: string) => lines().find((line) => line.action === action)?.object;
     expect(ofAction("token_made")).toMatchObject({ subject: "main", scopes: ["admin"] });
     expect(ofAction("tokens_revoked")).toEqual({ subject: "ben", until: expect.stringMatching(/Z$/) });
-    expect(ofAction("key_changed")).toEqual({ key: expect.any(String), former_key: expect.any(String) });
+    const allOf = (action: string) =>
+      lines().flatMap((line) => (line.action === action ? [line.object] : []));
+    expect(allOf("token_made").slice(1)).toEqual([{}, { subject: "main" }]);
+    const ids = { key: expect.stringMatching(/./), former_key: expect.stringMatching(/./) };
+    expect(allOf("key_changed")).toEqual([
+      ...[
+        { ...ids, state: "finished" },
+        { ...ids, state: "both_open" },
+      ],
+      ...[ids, { ...ids, state: "finished" }],
+    ]);
     expect(ofAction("memory_backed_up")).toMatchObject({ file: home.path("a.backup"), entries: 1 });
-    expect(
-      lines()
-        .filter(({ action }) => action === "memory_forgotten")
-        .map(({ object }) => object),
-    ).toEqual([
+    expect(allOf("memory_forgotten")).toEqual([
       { subject: "main", scope: "key", entries: 0 },
-      {},
+      { subject: "main", scope: "key" },
       { subject: "main", scope: "all", entries: 1 },
     ]);
     expect(ofAction("memory_moved")).toMatchObject({
@@ -135,10 +150,10 @@ describe("commands", () => {
 
   it("cannot be made to forge a line", async () => {
     const asked = { env: env() };
-    await home.run(["token", "--subject", "main", "--scope", FORGED], asked);
+    await home.run(["token", "--subject", FORGED], asked);
     await home.run(["backup", home.path(FORGED)], asked);
-    expect(told()).toEqual(["token_made done", "memory_backed_up failed store_unavailable"]);
-    expect(lines()[0]?.object.scopes).toEqual([FORGED]);
+    expect(told()).toEqual(["token_made refused invalid_input", "memory_backed_up failed store_unavailable"]);
+    expect(lines()[1]?.object.file).toEqual(home.path(FORGED));
   });
 
   it.each<[string, (at: string) => unknown, string]>([
@@ -161,6 +176,20 @@ describe("commands", () => {
     }
     const checked = await home.run(["serve", "--check-config", "--json"], asked);
     expect(JSON.parse(checked.stdout).problems).toMatchObject([{ where: "audit-file" }]);
+  });
+
+  it.runIf(process.geteuid?.() === 0)("refused in another account's folder leave no file there", async () => {
+    const asked = { env: env() };
+    chownSync(dirname(path()), 1_234, 1_234);
+    symlinkSync(path(), home.path("link"));
+    for (const file of [path(), home.path("link")]) {
+      const given = { env: { ...asked.env, HELMDECK_AUDIT_FILE: file } };
+      const { code, stderr } = await home.run(["token", "--subject", "main"], given);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^invalid_input: The audit log /)]);
+      if (file === path())
+        expect(stderr).toContain(`${dirname(path())} belongs to another account (uid 1234)`);
+    }
+    expect(readdirSync(dirname(path()))).toEqual([]);
   });
 
   it("that find a disk full are done, say which line is missing, and leave later lines whole", async () => {
