@@ -5,7 +5,7 @@ import type { Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import pino, { type Logger } from "pino";
-import { type Audit, type AuditEvent, openAuditFile, THIS_PROCESS } from "../../app/audit-log.ts";
+import { type Audit, type AuditEvent, failed, openAuditFile, THIS_PROCESS } from "../../app/audit-log.ts";
 import { embedStoredEntries } from "../../app/embedding/on-request.ts";
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { MemoryState } from "../../app/memory-state.ts";
@@ -55,6 +55,12 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
   const log = pino({ level: request.logLevel, ...shape }, lines);
   const rules = rulesReader(context, await loadTokenRules(context.shell.env));
   const audit = await openAuditLog(context, log, rules);
+  const { version } = manifest;
+  const notStarted = async (error: unknown): Promise<never> => {
+    const object = { address: `${request.host}:${request.port}`, version };
+    await audit({ action: "engine_started", ...failed(error), actor: THIS_PROCESS, object });
+    throw error;
+  };
   let { callerLimits } = request;
   const serverContext = await openServerContext({
     ...(await serverContextOptions(context)),
@@ -68,9 +74,8 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     },
     onTrouble: ({ what, error, pack }) =>
       log.error({ what, code: error.code, problem: error.message, pack }, "failure after a run"),
-  });
+  }).catch(notStarted);
   try {
-    if (request.requiresMemory) requireKept(serverContext);
     const workspaces = async () => (await context.line.openClaw(context)).workspaces.map(({ path }) => path);
     const { hasPages, hasPacks, ...asIs } = request;
     const server = createServer(serverContext, {
@@ -78,7 +83,11 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
       ...(hasPages && { pages: { workspaces } }),
       mounts: [mcpMount(serverContext, { memoryOnly: !hasPacks })],
     });
-    const listening = await server.listen(request);
+    const start = async () => {
+      if (request.requiresMemory) requireKept(serverContext);
+      return server.listen(request);
+    };
+    const listening = await start().catch(notStarted);
     const take = (live: ServeRequest) => {
       callerLimits = live.callerLimits;
       server.change(live);
@@ -95,14 +104,21 @@ export async function serveCommand(asked: CommandContext, command: Command): Pro
     const isForProgram = context.options.json || context.shell.stdout.isTTY !== true;
     if (isForProgram) await context.output.json(servedReply(serverContext.memoryState, served));
     else for (const line of servedLines(serverContext.memoryState, served)) await context.output.line(line);
-    await audit({ action: "engine_started", outcome: "done", actor: THIS_PROCESS, object: {} });
+    const object = { address: url.replace("http://", ""), version };
+    await audit({ action: "engine_started", outcome: "done", actor: THIS_PROCESS, object });
+    let said: Promise<void> | undefined;
+    const sayStopped = (signal: NodeJS.Signals) => {
+      const actor = { ...THIS_PROCESS, signal };
+      said ??= audit({ action: "engine_stopped", outcome: "done", actor, object }).then(() => lines.flush());
+      return said;
+    };
+    signals.onSecond(sayStopped);
     void embedStoredEntries(serverContext.memory);
     const signal = await signals.stopped;
     await drain(server, log, requestOf(settings.current()).drainSeconds);
     log.info({ signal }, "stopping: finishing accepted requests; a second signal ends at once");
     await listening.close();
-    const actor = { ...THIS_PROCESS, signal };
-    await audit({ action: "engine_stopped", outcome: "done", actor, object: {} });
+    await sayStopped(signal);
   } finally {
     await serverContext.close();
     lines.begin();
@@ -142,6 +158,7 @@ async function openAuditLog(
   );
   return async (event) => {
     await toFile?.(event);
+    if (event.action === "engine_started" && event.outcome !== "done") return; // the command's one line on stderr says it
     log[event.outcome === "done" ? "info" : "warn"](named(event), "audit");
   };
 }
@@ -205,9 +222,9 @@ function settingsReader(
     const needRestart = fixed.map(([name]) => name).filter(isChanged(first));
     const host = [...first.settings].filter(([name]) => name === "host"); // it listens there until it is restarted
     const request = requestOf({ ...read, settings: new Map([...read.settings, ...host]) });
+    log.info({ changed, needRestart }, "settings were read again");
     log.level = request.logLevel;
     take(request);
-    log.warn({ changed, needRestart }, "settings were read again");
     current = read;
     if (changed.length > 0)
       await audit({ ...act, outcome: "done", object: { settings: changed, need_restart: needRestart } });
@@ -234,15 +251,20 @@ class Signals {
   readonly stopped: Promise<NodeJS.Signals>;
   readonly #hadTerminal = hasTerminal();
   #reload: (() => Promise<void>) | undefined;
+  #second: ((signal: NodeJS.Signals) => Promise<void>) | undefined;
   #reloading: Promise<void> = Promise.resolve();
 
   constructor() {
     const stopping = ["SIGINT", "SIGTERM"] as const;
     this.stopped = new Promise((resolve) => {
       const stop = (signal: NodeJS.Signals) => {
-        for (const name of stopping) process.off(name, stop);
+        for (const name of stopping) process.off(name, stop).off(name, end).on(name, end);
         this.#reload = undefined;
         resolve(signal);
+      };
+      const end = (signal: NodeJS.Signals) => {
+        for (const name of stopping) process.off(name, end); // a third does not wait
+        void Promise.resolve(this.#second?.(signal)).finally(() => process.kill(process.pid, signal));
       };
       for (const name of stopping) process.on(name, stop);
       process.on("SIGHUP", (signal) => {
@@ -250,6 +272,11 @@ class Signals {
         else this.#reloading = this.#reloading.then(() => this.#reload?.());
       });
     });
+  }
+
+  /** @param second never throws; the process ends when it is done */
+  onSecond(second: (signal: NodeJS.Signals) => Promise<void>): void {
+    this.#second = second;
   }
 
   /** @param reload never throws */

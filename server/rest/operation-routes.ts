@@ -1,5 +1,7 @@
 /** A route for each operation of memory that REST offers. Other routes about memory: host-routes.ts. */
+
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { failed } from "../../app/audit-log.ts";
 import type { Asker } from "../../app/memory.ts";
 import { OPERATIONS, perform } from "../../app/operations/index.ts";
@@ -8,11 +10,12 @@ import { isSubject } from "../../app/subject.ts";
 import type { WriterClaim } from "../../app/wire/schemas.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { isRecord } from "../../engine/json.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { hasScope } from "../authentication.ts";
 import { ADMIN_SCOPE, type Caller, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import { QUERIES } from "./query-schemas.ts";
-import { failures, json, jsonBody, named } from "./rest-answers.ts";
+import { type Checked, failures, json, jsonBody, named, refuseInvalid } from "./rest-answers.ts";
 
 const KEY_PARAMS = z.object({
   key: z.string().openapi({
@@ -34,27 +37,46 @@ function addRoute(
   operation: Operation,
   rest: Rest,
 ): void {
-  app.openapi(routeOf(operation, rest), async (c) => {
-    const caller = c.get("caller");
-    const {
-      writer,
-      caller: named,
-      subject: owner = named,
-      ...input
-    }: Request = validOf(c.req, operation, rest);
-    const isUnnamed = owner === undefined || (owner === named && owner.trim() === ""); // by helmdeck's clients
-    let subject: string | undefined;
+  const refuse = async (caller: Caller, owner: unknown, error: unknown): Promise<never> => {
+    const actor = { kind: "caller", name: caller.subject, surface: "rest" } as const;
+    const object = isSubject(owner) ? { subject: owner } : {};
+    if (operation.audit) await audit?.({ action: operation.audit, ...failed(error), actor, object });
+    throw error;
+  };
+  const checkInput = (checked: Checked, c: Context<ServerEnv>): Promise<never> | undefined => {
     try {
-      subject = subjectOf(caller, rest, isUnnamed ? caller.subject : owner);
-      if (subject !== caller.subject && operation.effects.destructive) requireShown(input);
+      refuseInvalid(checked);
+      return undefined;
     } catch (error) {
-      const actor = { kind: "caller", name: caller.subject, surface: "rest" } as const;
-      const object = isSubject(owner) ? { subject: owner } : {};
-      if (operation.audit) await audit?.({ action: operation.audit, ...failed(error), actor, object });
-      throw error;
+      const caller = c.get("caller");
+      const { dry_run, caller: named, subject = named } = isRecord(checked.data) ? checked.data : {};
+      const isOwn = subject === undefined || subject === caller.subject;
+      if (dry_run === true || (operation.effects.readOnly && isOwn)) throw error;
+      return refuse(caller, subject ?? caller.subject, error);
     }
-    return c.json(await perform(operation, memory, subject, input, writerOf(caller, writer)), 200);
-  });
+  };
+  app.openapi(
+    routeOf(operation, rest),
+    async (c) => {
+      const caller = c.get("caller");
+      const {
+        writer,
+        caller: named,
+        subject: owner = named,
+        ...input
+      }: Request = validOf(c.req, operation, rest);
+      const isUnnamed = owner === undefined || (owner === named && owner.trim() === ""); // by helmdeck's clients
+      let subject: string | undefined;
+      try {
+        subject = subjectOf(caller, rest, isUnnamed ? caller.subject : owner);
+        if (subject !== caller.subject && operation.effects.destructive) requireShown(input);
+      } catch (error) {
+        return refuse(caller, owner, error);
+      }
+      return c.json(await perform(operation, memory, subject, input, writerOf(caller, writer)), 200);
+    },
+    checkInput,
+  );
 }
 
 interface Request {

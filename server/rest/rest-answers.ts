@@ -63,7 +63,7 @@ export function optionalBody<Schema>(schema: Schema) {
   return { ...jsonBody(schema), required: false };
 }
 
-interface Checked {
+export interface Checked {
   readonly success: boolean;
   readonly data?: unknown;
   readonly error?: { readonly issues: readonly $ZodIssue[] };

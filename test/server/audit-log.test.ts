@@ -258,6 +258,8 @@ describe("a server", () => {
     const preview = await visit.post("/api/v1/memory/forget", { scope: "all", dry_run: true });
     const revision = String(((await preview.json()) as { revision: number }).revision);
     await visit.post("/api/v1/memory/forget", { scope: "category:" });
+    for (const more of [{ person: 1 }, { dry_run: true, person: 1 }])
+      await visit.post("/api/v1/memory/forget", { scope: VALUE, ...more });
     renameSync(path(), `${path()}.1`);
     await visit.callTool("helmdeck__memory_forget", { scope: "packs" });
     await visit.submitForm("/forget", { scope: "category:user_facts", step: "confirm", revision });
@@ -299,6 +301,7 @@ describe("a server", () => {
       ["engine_started", "done", { kind: "process", pid: child.pid }, undefined],
       ["memory_forgotten", "done", { kind: "caller", name: "ana", surface: "rest" }, "key"],
       ["memory_forgotten", "refused", { kind: "caller", name: "ana", surface: "rest" }, undefined],
+      ["memory_forgotten", "refused", { kind: "caller", name: "ana", surface: "rest" }, undefined],
       ["memory_forgotten", "done", { kind: "caller", name: "ana", surface: "pack" }, "packs"],
       ["memory_forgotten", "done", { kind: "caller", name: "ana", surface: "pages" }, "category"],
       ["memory_exported", "refused", { kind: "caller", name: "ana", surface: "rest" }, undefined],
@@ -312,9 +315,10 @@ describe("a server", () => {
       ["settings_changed", "refused", { kind: "process", pid: child.pid, signal: "SIGHUP" }, undefined],
       ["engine_stopped", "done", { kind: "process", pid: child.pid, signal: "SIGTERM" }, undefined],
     ]);
+    const engine = { address: new URL(JSON.parse(started).url).host, version: expect.stringMatching(/^\d/) };
     expect(file.map(({ object }) => object).filter((object) => !("subject" in object))).toEqual([
-      ...[{}, { secrets: 2 }, { added: 1 }],
-      ...[{ settings: ["log-level"], need_restart: ["index-memory"] }, {}, {}],
+      ...[engine, { secrets: 2 }, { added: 1 }],
+      ...[{ settings: ["log-level"], need_restart: ["index-memory"] }, {}, engine],
     ]);
     const ofOperator = file.filter(({ actor }) => actor.name === "ops");
     expect(ofOperator.map(({ object }) => object.subject)).toEqual(Array(4).fill("ana"));
@@ -332,6 +336,28 @@ describe("a server", () => {
     expect(JSON.stringify(log)).not.toMatch(/\bana\b|\bben\b|\bops\b/);
     const written = JSON.stringify([log, before, lines()]);
     for (const secret of ["canary", token, "0f0f0f"]) expect(written).not.toContain(secret);
+  });
+
+  it("that cannot start, or is stopped by a second signal, says so in its line", async () => {
+    const asked = env();
+    child = home.start(["serve", "--port", "0", "--drain-seconds", "600"], { env: asked });
+    const logged = logOf(child);
+    const [started = ""] = await once(createInterface(child.stdout), "line");
+    await logged.until("engine_started");
+    const { port, host } = new URL(JSON.parse(started).url);
+    expect((await home.run(["serve", "--port", port], { env: asked })).code).toBe(1);
+    const key = { HELMDECK_MEMORY_KEY: "malformed" };
+    await home.run(["serve", "--port", "0", "--require-memory"], { env: { ...asked, ...key } });
+    child.kill("SIGTERM");
+    await logged.until("draining");
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([null, "SIGTERM"]);
+    expect(told()).toEqual([
+      ...["engine_started done", "engine_started refused invalid_input"],
+      ...["engine_started failed memory_unavailable", "engine_stopped done"],
+    ]);
+    const addresses = lines().map(({ object: { address } }) => address);
+    expect(addresses).toEqual([host, host, "127.0.0.1:0", host]);
   });
 });
 
