@@ -60,11 +60,11 @@ describe("memory_search", () => {
     const hits = hitsOf(await openclaw.invokeTool("memory_search", { query }));
     const ours = hits.findIndex(({ corpus }) => corpus === "helmdeck");
     expect(hits[ours]).toMatchObject({ path: PATH });
-    expect(hits[ours]?.score).toBeLessThan(0.1);
+    expect(hits[ours]?.score).toBeLessThan(0.35);
     expect(hits[ours]?.snippet).toMatch(
       /^Only possibly related \(\w+\): fact "konflux\/deployment-preference" in /,
     );
-    expect(hits[ours]?.snippet.length).toBeLessThanOrEqual(200);
+    expect(hits[ours]?.snippet.length).toBeLessThanOrEqual(220);
     expect(hits[ours]?.provenanceLabel).toContain("only possibly related");
     const note = hits.findIndex(({ path }) => path === "memory/2026-11-02.md");
     expect(note).toBeGreaterThanOrEqual(0);
