@@ -27,9 +27,9 @@ describe("the guide to the pages", () => {
   test("opens the memory of the default agent", async () => {
     const [, serving = ""] = BLOCKS;
     expect(serving).toMatch(/token --subject main\nhelmdeck-memory serve\n$/);
-    // The usual port may be taken.
+    // The usual port may be taken. Without a terminal, serve says where it is as JSON.
     const free = serving.replace("helmdeck-memory serve", "helmdeck-memory serve --port 0");
-    const [, token = "", url = ""] = await shell.start(free, /^(\S+)\n.*pages in a browser: (\S+)\n/s);
+    const [, token = "", url = ""] = await shell.start(free, /^(\S+)\n.*"pages":\s*"([^"]+)"/s);
     const headers = { "Content-Type": "application/x-www-form-urlencoded", Origin: new URL(url).origin };
     const body = new URLSearchParams({ token });
     const signedIn = await fetch(`${url}sign-in`, { method: "POST", redirect: "manual", headers, body });
