@@ -23,6 +23,8 @@ import type { UseCaseContext } from "./use-case-context.ts";
 const STEP = 100;
 /** A page ends early at this size, so that no answer takes hundreds of megabytes. */
 const PAGE_BYTES = 1_024 * 1_024;
+/** A text with more similar ones is one of a series. */
+const MOST_SIMILAR = 3;
 /** Memories to cache, without values. */
 const MOST_MEMORIES = 8;
 /** Expiry does not change the revision, so a memory is looked through again after this time. */
@@ -151,9 +153,16 @@ async function lookThrough(
     ...groups.duplicates(),
     ...groups.between("contradict", "conflict"),
     ...groups.between("near", "near"),
-    ...groups.between("similar", "similar"),
+    ...groups.between("similar", "similar", inSeries(pairs)),
     ...expiring(facts, now()),
   ];
+}
+
+/** Texts that are similar to several others, such as the ports of many services: nothing in a series is outdated by the rest. */
+function inSeries(pairs: readonly RelatedTexts[]): ReadonlySet<Seens> {
+  const similar = pairs.filter(({ relation }) => relation === "similar").flatMap(({ texts }) => texts);
+  const counts = Map.groupBy(similar, (text) => text);
+  return new Set([...counts].flatMap(([text, { length }]) => (length > MOST_SIMILAR ? [text] : [])));
 }
 
 function areNear(one: Seen | undefined, other: Seen | undefined): boolean {
@@ -228,11 +237,16 @@ class Groups {
   }
 
   /** One finding for two groups, of a person's fact of each, or the newest. */
-  between(relation: RelatedTexts["relation"], kind: ReviewKind): readonly Found[] {
+  between(
+    relation: RelatedTexts["relation"],
+    kind: ReviewKind,
+    leftOut: ReadonlySet<Seens> = new Set(),
+  ): readonly Found[] {
     const known = new Set<string>();
     return this.#pairs.flatMap(({ relation: its, texts }) => {
       const [one, other] = texts.map((text) => this.#headOf(text)[0]?.id);
       if (its !== relation || one === other || known.has(`${one} ${other}`)) return [];
+      if (texts.some((text) => leftOut.has(text))) return [];
       known.add(`${one} ${other}`).add(`${other} ${one}`);
       const [here = [], there = []] = texts.map((text) => text.slice(0, MOST_LOOKED_AT));
       if (here.some((mine) => there.some((theirs) => areApart(mine, theirs)))) return [];

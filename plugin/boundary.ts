@@ -115,13 +115,14 @@ function hitForHost(result: unknown, before: number, note: string | undefined): 
   if (path === undefined || entry === undefined || typeof snippet !== "string") return undefined;
   if (typeof score !== "number" || !Number.isFinite(score)) return undefined;
   const isPossible = given.possible === true;
+  const told = { ...entry, ...conflictsFrom(given.conflictsWith) };
   return {
     corpus: CORPUS,
     path,
     score: isPossible ? possibleScore(score, before) : rounded(score),
     snippet: isPossible
-      ? framedText(possibleText(given.why), entry, snippet, POSSIBLE_MAX_CHARS)
-      : framedText("", { ...entry, ...conflictsFrom(given.conflictsWith) }, snippet, SNIPPET_MAX_CHARS),
+      ? framedText(possibleText(given.why), told, snippet, POSSIBLE_MAX_CHARS)
+      : framedText("", told, snippet, SNIPPET_MAX_CHARS),
     source: CORPUS,
     title: nameOf(entry, LINE_MAX_CHARS),
     kind: entry.kind,

@@ -69,6 +69,16 @@ describe("a review", () => {
     ]);
   });
 
+  test("does not ask about a series of similar facts", async () => {
+    const { memory } = await memoryWith(
+      ...["billing", "search", "mail", "photos", "chat", "maps"].map((name) => ({
+        key: `proxy/${name}`,
+        value: `nginx proxies the ${name} service`,
+      })),
+    );
+    expect(await look(memory)).toEqual([]);
+  });
+
   test("finds what contradicts each other, once for all copies of each side", async () => {
     const { memory } = await memoryWith(FRIDAYS, ALSO_FRIDAYS, { ...FRIDAYS, key: "copy" });
     expect(await look(memory)).toEqual([

@@ -359,24 +359,18 @@ describe("renewing", () => {
     const { location = "" } = await confirm(rig, "/renewals?which=expiring", preview);
     expect(location).toBe(`${BASE}/ending?done=renewedMany`);
     const ends = async () =>
-      (await rig.memory.listFacts("main", {})).facts.map(({ key, expiresAt = 0 }) => [
-        key,
-        (expiresAt - NOW) / DAY_MS,
-      ]);
-    expect(await ends()).toEqual([
-      ["soon", 81],
-      ["fresh", 170],
-      [KEY, 170],
-    ]);
+      Object.fromEntries(
+        (await rig.memory.listFacts("main", {})).facts.map(({ key, expiresAt = 0 }) => [
+          key,
+          (expiresAt - NOW) / DAY_MS,
+        ]),
+      );
+    expect(await ends()).toEqual({ soon: 81, fresh: 170, [KEY]: 170 });
     expect((await rig.get("/ending?done=renewedMany")).text).toContain(`href="${BASE}/renewals?which=undo"`);
     const undo = await rig.get("/renewals?which=undo");
     expect(textOf(undo)).toContain("Would give 1 fact the former end back: the first ends on 2027-02-18.");
     await confirm(rig, "/renewals?which=undo", undo);
-    expect(await ends()).toEqual([
-      ["soon", 81],
-      ["fresh", 170],
-      [KEY, 90],
-    ]);
+    expect(await ends()).toEqual({ soon: 81, fresh: 170, [KEY]: 90 });
     expect(textOf(await rig.get("/renewals?which=undo"))).toContain(
       "There is no renewal of many facts to undo.",
     );

@@ -79,13 +79,16 @@ describe("hits", () => {
       updatedAt: Date.UTC(2026, 3, 1),
       ...change,
     });
-    const snippetWith = (conflictsWith: unknown) =>
-      hitsForHost([{ ...GOOD, conflictsWith }], 10).hits[0]?.snippet;
+    const snippetWith = (conflictsWith: unknown, possible?: true) =>
+      hitsForHost([{ ...GOOD, conflictsWith, possible }], 10).hits[0]?.snippet;
     const HEADER = FRAME.slice(0, -2);
 
     test("name them and their days in the header", () => {
       expect(snippetWith([other()])).toBe(
         `${HEADER}; contradicts "deploy/old" of 2026-04-01:\n> always via Konflux`,
+      );
+      expect(snippetWith([other()], true)).toBe(
+        `Only possibly related: ${HEADER}; contradicts "deploy/old" of 2026-04-01:\n> always via Konflux`,
       );
       expect(snippetWith([other(), other({ key: "b" }), other({ key: "c" }), other({ key: "d" })])).toContain(
         '; contradicts "deploy/old" of 2026-04-01 and "b" of 2026-04-01 and 2 more:\n> always',
