@@ -7,7 +7,7 @@ import { outweighs } from "../engine/store/writer.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { Link } from "./related-facts.ts";
-import type { ScoredCandidate } from "./scoring.ts";
+import { NO_WORDS, type ScoredCandidate } from "./scoring.ts";
 import { textOf } from "./select-hits.ts";
 import { WEIGHTS } from "./weights.ts";
 
@@ -81,7 +81,8 @@ function besideOf(
       const [document, passage] = [index.documentOf(unit), index.passageOf(unit)];
       if (units.has(unit) || document === undefined || passage === undefined || document.expiresAt <= now)
         return [];
-      const beside = { ...one, unit, document, passage, score: one.score - WEIGHTS.conflicts.step, relation };
+      const place = { unit, document, passage, score: one.score - WEIGHTS.conflicts.step };
+      const beside = { ...one, ...place, features: { ...NO_WORDS, isBeside: true }, relation };
       return isNewer(beside, one) || (relation !== "similar" && outweighs(document, one.document))
         ? [beside]
         : [];

@@ -279,12 +279,14 @@ class HybridRecall implements Recall {
       const told = { ...found, ...(conflictsWith.length > 0 && { conflictsWith }) };
       return one.isSure ? told : { ...told, possible: true, why: whyPossible(one) };
     });
+    const paths = new Set(results.map(({ path }) => path));
+    const hidden = leftOut.filter(({ scored }) => !paths.has(scored.document.path));
     const isForeign = results.length === 0 && areForeign(query.text, index);
     return {
       results,
       mode,
       ...(isForeign && { otherLanguage: true }),
-      ...(explain && leftOut.length > 0 && { leftOut: leftOut.map(leftOutOf) }),
+      ...(explain && hidden.length > 0 && { leftOut: hidden.map(leftOutOf) }),
     };
   }
 
@@ -381,7 +383,7 @@ function partsOf(features: Features): Readonly<Record<string, ScorePart>> {
   const parts = [
     ...Object.entries({ ...merit, lead: lead.meaning }).map(([name, weight]) => [name, weight] as const),
     ...Object.entries(doubt).map(([name, weight]) => [name, -weight] as const),
-    ["isNamed", 1] as const,
+    ...["isNamed", "isBeside"].map((name) => [name, 1] as const),
   ];
   const values: Readonly<Record<string, number | boolean>> = { ...features };
   return Object.fromEntries(parts.map(([name, weight]) => [name, { value: Number(values[name]), weight }]));

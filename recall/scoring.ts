@@ -30,6 +30,8 @@ export interface Features extends WordFeatures {
   readonly lacking: boolean;
   /** Whether somebody asks about themselves, and it is about its writer. */
   readonly ofAsker: boolean;
+  /** Shown because of a fact that was found (recall/hit-conflicts.ts), whatever the question. */
+  readonly isBeside: boolean;
   /** How far its merit is above that of all other documents, if a model has read them. */
   readonly lead: number;
 }
@@ -94,10 +96,10 @@ export type RankedPassage = Pick<ScoredCandidate, "unit" | "document" | "passage
 /** Of a candidate whose text no judge has read. */
 const NOT_READ = {
   ...{ otherOwner: false, otherAnswer: false, otherNoun: false, otherMatter: false },
-  ...{ lacking: false, ofAsker: false, lead: 0 },
+  ...{ lacking: false, ofAsker: false, isBeside: false, lead: 0 },
 };
 
-const NO_WORDS: Features = {
+export const NO_WORDS: Features = {
   ...{ coverage: 0, synonyms: 0, bm25: 0, proximity: 0, context: 0, nearness: 0 },
   ...{ unknown: 0, unknownNames: 0 },
   ...{ fewWords: false, hasAll: false, inThread: false, isNamed: false },

@@ -151,6 +151,7 @@ export function whyFound(parts: Parts, mode: "keyword" | "hybrid", tellsWords = 
   const nearness = parts.nearness?.value ?? 0;
   const said: readonly (string | false)[] = [
     moves("isNamed") && "The query names its key or path.",
+    moves("isBeside") && "It belongs to a fact that was found, and is newer or a person's.",
     tellsWords && moves("bm25") && "It has words of the query.",
     moves("synonyms") && "It has synonyms of the query's words.",
     moves("proximity") && "The words are close together, as in the query.",

@@ -162,6 +162,21 @@ describe("the newer of what belongs together", () => {
     },
   );
 
+  test("is said to be there for that, and not among what is not shown", async () => {
+    const recall = recallOf(
+      new WritableSource([
+        { key: "old", value: "The project uses npm", ...at(90) },
+        { key: "new", value: "We switched the project to pnpm", ...at(2) },
+      ]),
+    );
+    const { results, leftOut = [] } = await recall.search(OWNER, { query: "npm", explain: true });
+    expect(results.map(({ key, parts }) => [key, parts?.isBeside?.value])).toEqual([
+      ["new", 1],
+      ["old", 0],
+    ]);
+    expect(leftOut.filter(({ key }) => key === "new")).toEqual([]);
+  });
+
   test("is not shown once it is expired, replaced or forgotten, and nobody names it", async () => {
     const source = new WritableSource([
       { key: "old", value: "The project uses npm", ...at(90) },
