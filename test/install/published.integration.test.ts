@@ -103,7 +103,7 @@ describe("helmdeck-memory from its tarball", () => {
       const { entries } = JSON.parse(readFileSync(host.home.configPath, "utf8")).plugins;
       expect(entries["helmdeck-memory"]).toEqual({
         enabled: true,
-        config: { auditTools: "all", embeddings: { provider: "builtin" } },
+        config: { auditTools: "all", embeddings: { provider: "builtin" }, lifetimeDays: 365 },
       });
       expect(existsSync(join(host.home.stateDir, "helmdeck-memory-model"))).toBe(true);
     },
