@@ -17,6 +17,7 @@ import { comparePairs, conflictsSection } from "./conflicts.ts";
 import { type Conversation, conversationsOfFolder, conversationsOfPublished } from "./conversations.ts";
 import { keepEmbeddings } from "./kept-embeddings.ts";
 import { askKindsOfText, kindsOfTextSection } from "./kinds-of-text.ts";
+import { askLanguages, languagesSection } from "./languages.ts";
 import { askConversations, conversationsSection } from "./locomo.ts";
 import { askNatural } from "./natural.ts";
 import { naturalSection } from "./natural-section.ts";
@@ -89,6 +90,7 @@ const PARTS: Readonly<Record<string, (asking: Asking) => Promise<Measured | unde
   paraphrases: async ({ bench, embeddedBy }) => paraphrasesSection(await askParaphrases(bench), embeddedBy),
   people: async ({ bench, embeddedBy }) => peopleFactsSection(await measurePeopleFacts(bench), embeddedBy),
   kinds: async ({ bench, embeddedBy }) => kindsOfTextSection(await askKindsOfText(bench), embeddedBy),
+  languages: async ({ bench, embeddedBy }) => languagesSection(await askLanguages(bench), embeddedBy),
   sure: async ({ bench, embeddedBy }) => sureSection(await askForSure(bench), embeddedBy),
   conflicts: async ({ embedder, embeddedBy }) => conflictsSection(await comparePairs(embedder), embeddedBy),
   possible: async ({ bench, embeddedBy }) =>

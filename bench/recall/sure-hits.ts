@@ -62,7 +62,13 @@ export async function askForSure(bench: Bench): Promise<readonly SureAnswer[]> {
 
 /** The natural set's halves have memories of their own. */
 export function sureSets(): readonly HalvedSet[] {
-  return [byHash(peopleSet()), byHash(everydaySet()), ...naturalSets(), personalSet()];
+  return [
+    byHash(peopleSet()),
+    byHash(everydaySet()),
+    ...naturalSets(),
+    personalSet("personal"),
+    personalSet("life"),
+  ];
 }
 
 function byHash({ name, lines, questions }: QuestionSet): HalvedSet {
@@ -90,10 +96,10 @@ function naturalSets(): readonly HalvedSet[] {
   });
 }
 
-function personalSet(): HalvedSet {
-  const { facts, questions } = readPersonalSet();
+export function personalSet(of: "personal" | "life"): HalvedSet {
+  const { facts, questions } = readPersonalSet(of);
   return {
-    name: "personal facts",
+    name: of === "life" ? "life and work" : "personal facts",
     lines: facts.map(({ key, value, category }, place) => ({
       ...lineOf({ key, fact: value }, place),
       ...(category !== undefined && { category }),
@@ -161,7 +167,7 @@ export function sureSection(answers: readonly SureAnswer[], embeddedBy: string):
     title: "Sure hits",
     command: "npm run bench:recall -- --only sure",
     markdown: [
-      `A sure hit is shown without a warning, and may enter a prompt unasked, so it should be right. This counts the first sure hit of each question of four sets (\`test/data/README.md\`), over memories of 187, 20, 20 and 60 facts; ${embeddedBy}. Rankings are tuned on one half of the questions only. A sure hit for an unanswerable question is wrong. Unanswerable questions of the personal facts are near misses: they ask about somebody else, for something that the fact does not say, or use its word in another sense.`,
+      `A sure hit is shown without a warning, and may enter a prompt unasked, so it should be right. This counts the first sure hit of each question of five sets (\`test/data/README.md\`), over memories of 187, 20, 20, 60 and 60 facts; ${embeddedBy}. Rankings are tuned on one half of the questions only. A sure hit for an unanswerable question is wrong. Unanswerable questions of the last two are near misses: they ask about somebody else, for something that the fact does not say, or use its word in another sense.`,
       table(head, rows),
     ].join("\n\n"),
     json: answers,

@@ -1,4 +1,4 @@
-/** The personal set of test/data: short facts about one person, everyday questions, and near misses. */
+/** The sets of test/data about one person: facts, everyday questions, and near misses. */
 import { z } from "zod";
 import { half, readSet, text } from "./read-set.ts";
 
@@ -20,9 +20,10 @@ const unanswerable = z.strictObject({
 
 const question = z.discriminatedUnion("kind", [answerable, unanswerable]);
 
-export function readPersonalSet() {
+/** All of `life` is held. */
+export function readPersonalSet(name: "personal" | "life" = "personal") {
   return {
-    facts: readSet("personal-facts", fact),
-    questions: readSet("personal-questions", question),
+    facts: readSet(`${name}-facts`, fact),
+    questions: readSet(`${name}-questions`, question),
   };
 }
