@@ -1,11 +1,8 @@
 /** The process seam: read-only memory access for dev-loop processes. */
 
-export { askReader } from "./memory-here.ts";
-export { PHASES } from "./phases.ts";
-export { findProject } from "./project.ts";
-export { isSlug, projectPrefix } from "./project-keys.ts";
-export { type RecallRequest, recallProject } from "./recall-here.ts";
-export { createSeam, type SeamOptions } from "./seam.ts";
+export { findProject, isSlug, projectPrefix } from "./project.ts";
+export { PHASES, type RecallRequest, recallProject } from "./recall-here.ts";
+export { askReader, createSeam, type SeamOptions } from "./seam.ts";
 export type {
   FactHere,
   HereContext,

@@ -1,8 +1,50 @@
-/** The recall text for the start of a phase: entries that are always loaded, then the phase's entries, within the budget. */
+/**
+ * The recall text for the start of a phase: entries that are always loaded, then the phase's entries, within the budget.
+ * The table of phases says which categories each one recalls, and its budget.
+ */
 import { harmlessBlock, harmlessLine } from "../engine/reader.ts";
-import { ALWAYS, budgetOf, type PhaseName, phaseOf, targetsOf } from "./phases.ts";
-import { isOfNoProject, projectPrefix } from "./project-keys.ts";
+import { isOfNoProject, projectPrefix } from "./project.ts";
 import type { FactHere, FactsHere, FactsHereQuery, RankFacts } from "./seam-contract.ts";
+
+interface Phase {
+  /** In this order, after the categories that are always loaded. */
+  readonly targets: readonly string[];
+  readonly budgetTokens: number;
+}
+
+/** Loaded in every phase; for every project if the key names none. */
+const ALWAYS = "always";
+
+const BY_PHASE = {
+  setup: { targets: ["index"], budgetTokens: 4_000 },
+  plan: { targets: ["index", "decisions", "open_questions"], budgetTokens: 6_000 },
+  work: { targets: ["decisions", "known_issues"], budgetTokens: 6_000 },
+  review: { targets: [], budgetTokens: 4_000 },
+  release: { targets: ["decisions"], budgetTokens: 6_000 },
+  bugfix: { targets: ["known_issues"], budgetTokens: 6_000 },
+  documenter: { targets: ["index", "decisions", "wiki_style"], budgetTokens: 10_000 },
+} as const satisfies Record<string, Phase>;
+
+type PhaseName = keyof typeof BY_PHASE;
+
+export const PHASES: readonly string[] = Object.keys(BY_PHASE);
+
+/** Exact and lower case; anything else is `work`. */
+function phaseOf(name: unknown): PhaseName {
+  const isPhase = (text: string): text is PhaseName => Object.hasOwn(BY_PHASE, text);
+  return typeof name === "string" && isPhase(name) ? name : "work";
+}
+
+/** The given limit, else HARNESS_RECALL_BUDGET_<PHASE>, else the phase's default. */
+function budgetOf(
+  phase: PhaseName,
+  limit: number | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): number {
+  const set = env[`HARNESS_RECALL_BUDGET_${phase.toUpperCase()}`]?.trim() ?? "";
+  const configured = /^\d{1,9}$/.test(set) ? Number(set) : 0;
+  return [limit, configured].find((tokens = 0) => tokens > 0) ?? BY_PHASE[phase].budgetTokens;
+}
 
 export interface RecallRequest {
   /** Undefined if the project is unknown. */
@@ -12,14 +54,14 @@ export interface RecallRequest {
   readonly limit?: number;
 }
 
-export interface RecallParts {
+interface RecallParts {
   readonly facts: FactsHere;
   readonly rank: RankFacts;
   /** Read for HARNESS_RECALL_BUDGET_<PHASE>. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface RecallText {
+interface RecallText {
   readonly text: string;
   /** Why the text is empty or incomplete, one line each, for a person. */
   readonly notes: readonly string[];
@@ -30,37 +72,51 @@ const PAGE = 50;
 /** Limit per category: more would not fit the budget, and ranking it would take seconds. */
 const MOST_PER_CATEGORY = 1_000;
 
-interface ShownEntry {
-  readonly text: string;
-  readonly tokens: number;
-}
-
 /** Recalls one project from one caller's memory. Read-only; passes memory errors on. */
 export async function recallProject(parts: RecallParts, request: RecallRequest): Promise<RecallText> {
   const phase = phaseOf(request.phase);
   const budget = budgetOf(phase, request.limit, parts.env);
-  const { facts, notes } = await gather(parts, request, phase);
-  const entries = facts.map((fact) => shownEntry(fact, request.project));
-  const fitting = withinBudget(entries, budget);
-  if (fitting.length === 0) return { text: "", notes: [...notes, whyNothing(facts.length, phase, budget)] };
-  return { text: headerOf(phase, request.project, budget, fitting.length) + textOf(fitting), notes };
+  const prefix = request.project === undefined ? undefined : projectPrefix(request.project);
+  const { facts, notes } = await gather(parts, { phase, prefix, query: request.query });
+  const texts = withinBudget(
+    facts.map((fact) => `### ${labelOf(fact, prefix)}\n\n${harmlessBlock(fact.value).trimEnd()}\n`),
+    budget,
+  );
+  if (texts.length > 0) {
+    const slug = request.project === undefined ? "(unknown)" : harmlessLine(request.project);
+    const header = `# Auto-context recall — phase: ${phase}, project: ${slug}\n(budget: ~${budget} tokens, entries: ${texts.length})\n\n`;
+    return { text: header + texts.map((text) => `${text}\n`).join(""), notes };
+  }
+  const categories = [ALWAYS, ...BY_PHASE[phase].targets].join(", ");
+  const why =
+    facts.length > 0
+      ? `None of the ${facts.length} entries fits into ${budget} tokens.`
+      : `Memory has nothing for the phase ${phase} here (categories: ${categories}).`;
+  return { text: "", notes: [...notes, why] };
 }
 
-/** In display order. */
-async function gather(
-  { facts, rank }: RecallParts,
-  { project, query }: RecallRequest,
-  phase: PhaseName,
-): Promise<{ readonly facts: readonly FactHere[]; readonly notes: readonly string[] }> {
+interface Wanted {
+  readonly phase: PhaseName;
+  /** The prefix of the project's keys; undefined if the project is unknown. */
+  readonly prefix: string | undefined;
+  readonly query: string | undefined;
+}
+
+/** In display order: what is always loaded (first what is for every project), then the phase's entries, best first if there is a query. */
+async function gather({ facts, rank }: RecallParts, { phase, prefix, query }: Wanted) {
   const reading = new Reading(facts);
-  const prefix = project === undefined ? undefined : projectPrefix(project);
-  const always = await reading.all({ category: ALWAYS }, (key) => isOfNoProject(key) || isUnder(key, prefix));
+  const isWanted = (key: string) => isOfNoProject(key) || (prefix !== undefined && key.startsWith(prefix));
+  const always = await reading.all({ category: ALWAYS }, isWanted);
+  const { general = [], own = [] } = Object.groupBy(always, ({ key }) =>
+    isOfNoProject(key) ? "general" : "own",
+  );
   const targets: FactHere[] = [];
   if (prefix !== undefined) {
-    for (const category of targetsOf(phase)) targets.push(...(await reading.all({ category, prefix })));
+    for (const category of BY_PHASE[phase].targets)
+      targets.push(...(await reading.all({ category, prefix })));
   }
   const ordered = query?.trim() ? bestFirst(targets, await rank(query, targets)) : targets;
-  return { facts: [...generalFirst(always), ...ordered], notes: reading.notes() };
+  return { facts: [...general, ...own, ...ordered], notes: reading.notes() };
 }
 
 /** Reads complete categories, and counts unreadable entries. */
@@ -86,7 +142,8 @@ class Reading {
       cursor = page.nextCursor;
     } while (cursor !== undefined && found.length < MOST_PER_CATEGORY);
     if (cursor !== undefined) this.#cut += 1;
-    return found.sort(newestFirst);
+    // Ties are sorted by key, so that the result is deterministic.
+    return found.sort((left, right) => right.updatedAt - left.updatedAt || (left.key < right.key ? -1 : 1));
   }
 
   notes(): readonly string[] {
@@ -101,22 +158,6 @@ class Reading {
   }
 }
 
-function isUnder(key: string, prefix: string | undefined): boolean {
-  return prefix !== undefined && key.startsWith(prefix);
-}
-
-/** Ties are sorted by key, so that the result is deterministic. */
-function newestFirst(left: FactHere, right: FactHere): number {
-  return right.updatedAt - left.updatedAt || (left.key < right.key ? -1 : 1);
-}
-
-function generalFirst(always: readonly FactHere[]): readonly FactHere[] {
-  const { general = [], own = [] } = Object.groupBy(always, ({ key }) =>
-    isOfNoProject(key) ? "general" : "own",
-  );
-  return [...general, ...own];
-}
-
 /** Entries that answer the query come first; the others keep their order. */
 function bestFirst(facts: readonly FactHere[], bestKeys: readonly string[]): readonly FactHere[] {
   const places = new Map(bestKeys.map((key, place) => [key, place]));
@@ -127,45 +168,20 @@ function bestFirst(facts: readonly FactHere[], bestKeys: readonly string[]): rea
   });
 }
 
-function shownEntry(fact: FactHere, project: string | undefined): ShownEntry {
-  const text = `### ${labelOf(fact, project)}\n\n${harmlessBlock(fact.value).trimEnd()}\n`;
-  return { text, tokens: Math.max(1, Math.floor(charactersIn(text) / 4)) };
-}
-
 /** `<category>/<name>`, without repeating the header or the key. */
-function labelOf({ key, category }: FactHere, project: string | undefined): string {
-  const prefix = project === undefined ? undefined : projectPrefix(project);
+function labelOf({ key, category }: FactHere, prefix: string | undefined): string {
   const inside = prefix !== undefined && key.startsWith(prefix) ? key.slice(prefix.length) : key;
   return harmlessLine(inside.startsWith(`${category}/`) ? inside : `${category}/${inside}`);
 }
 
-function charactersIn(text: string): number {
-  let count = 0;
-  for (const _character of text) count += 1;
-  return count;
-}
-
 /** Drops complete entries from the end until the rest fits. */
-function withinBudget(entries: readonly ShownEntry[], budget: number): readonly ShownEntry[] {
+function withinBudget(texts: readonly string[], budget: number): readonly string[] {
   let used = 0;
-  const firstTooMany = entries.findIndex(({ tokens }) => {
-    used += tokens;
+  const firstTooMany = texts.findIndex((text) => {
+    let characters = 0;
+    for (const _character of text) characters += 1;
+    used += Math.max(1, Math.floor(characters / 4));
     return used > budget;
   });
-  return firstTooMany === -1 ? entries : entries.slice(0, firstTooMany);
-}
-
-function headerOf(phase: PhaseName, project: string | undefined, budget: number, count: number): string {
-  const slug = project === undefined ? "(unknown)" : harmlessLine(project);
-  return `# Auto-context recall — phase: ${phase}, project: ${slug}\n(budget: ~${budget} tokens, entries: ${count})\n\n`;
-}
-
-function textOf(entries: readonly ShownEntry[]): string {
-  return entries.map(({ text }) => `${text}\n`).join("");
-}
-
-function whyNothing(found: number, phase: PhaseName, budget: number): string {
-  if (found > 0) return `None of the ${found} entries fits into ${budget} tokens.`;
-  const categories = [ALWAYS, ...targetsOf(phase)].join(", ");
-  return `Memory has nothing for the phase ${phase} here (categories: ${categories}).`;
+  return firstTooMany === -1 ? texts : texts.slice(0, firstTooMany);
 }

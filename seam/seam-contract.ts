@@ -28,7 +28,7 @@ export interface Seam {
   statePath(context: HereContext | null | undefined, which: StateFile): Promise<string>;
 }
 
-export interface RecallHereOptions {
+interface RecallHereOptions {
   /** Ranks the phase's entries by this query; entries that are always loaded stay first. */
   readonly query?: string;
   /** Budget in tokens; default by phase. */

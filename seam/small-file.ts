@@ -43,7 +43,7 @@ async function withOpened(
     if (stats.isDirectory()) return unusable("is a folder");
     return stats.isFile() ? await read(handle) : unusable("is not a regular file");
   } catch (error) {
-    return explain(path, codeOf(error));
+    return explain(path, error instanceof Error && "code" in error ? String(error.code) : "unknown");
   } finally {
     await handle?.close();
   }
@@ -85,8 +85,4 @@ function decode(bytes: Uint8Array): string | undefined {
 
 function unusable(why: string): SmallFile {
   return { kind: "unusable", why };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { HelmdeckError, harmlessLine } from "../engine/reader.ts";
-import { projectPrefix } from "./project-keys.ts";
+import { projectPrefix } from "./project.ts";
 import { type OnNote, STATE_FILES, type StateFile } from "./seam-contract.ts";
 import { readBeginning, readSmallFile } from "./small-file.ts";
 
@@ -114,13 +114,10 @@ async function boundPlan(root: string, stateFolder: string): Promise<PlanFiles> 
 
 async function requirePlan(plan: string, marker: string, raw: string): Promise<void> {
   const file = await readBeginning(plan, BEGINNING_BYTES);
-  if (file.kind === "absent") throw corrupt(marker, `names a plan that is not in ${folderOf(plan)}`, raw);
+  if (file.kind === "absent")
+    throw corrupt(marker, `names a plan that is not in ${harmlessLine(dirname(plan))}`, raw);
   if (file.kind === "unusable") throw corrupt(marker, `names a plan that ${file.why}`, raw);
   if (file.text.trim() === "") throw corrupt(marker, "names a plan that is blank", raw);
-}
-
-function folderOf(path: string): string {
-  return harmlessLine(dirname(path));
 }
 
 /** `foo` for `foo`, `PLAN-foo` and `PLAN-foo.md`; undefined for the single plan, and for blank text. */

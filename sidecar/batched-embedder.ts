@@ -1,29 +1,26 @@
 /**
  * An embedder over any service that turns a few texts into vectors; adds prefixes, batches, concurrency limits, retries and a
- * circuit breaker.
+ * circuit breaker. Texts are cut to the model's context and grouped into requests of bounded size.
  */
 import PQueue from "p-queue";
+import { defined } from "../engine/defined.ts";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import type { Clock } from "../engine/timing.ts";
-import { type Item, isTruncated, itemFor, payloadOf, planBatches, shortened } from "./batches.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import type {
   CallOptions,
   DocumentEmbeddings,
   EmbedderSettings,
-  EmbedderState,
-  Prefixes,
   SidecarEmbedder,
 } from "./embedding-service.ts";
 import { withDeadline } from "./http-client.ts";
-import { profileOf } from "./models.ts";
+import { profileOf, spaceOf } from "./models.ts";
 import {
   dimensionMismatch,
   speaksAgainstTheService,
   stopsEmbedding,
   unavailable,
 } from "./service-failures.ts";
-import { spaceOf } from "./space.ts";
 
 /** The service-specific part. */
 export interface EmbeddingService {
@@ -47,7 +44,7 @@ export interface EmbedderParts {
   readonly random: () => number;
 }
 
-export interface EmbedderLimits {
+interface EmbedderLimits {
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
 }
@@ -65,178 +62,130 @@ export function createBatchedEmbedder(
   defaults: EmbedderLimits,
   parts: EmbedderParts,
 ): SidecarEmbedder {
-  return new BatchedEmbedder(service, settings, defaults, parts);
-}
-
-class BatchedEmbedder implements SidecarEmbedder {
-  readonly model: string;
-  readonly language?: "english";
-  readonly isLocal?: true;
-  readonly space: string;
-  readonly #service: EmbeddingService;
-  readonly #parts: EmbedderParts;
-  readonly #prefixes: Prefixes;
-  readonly #maxTextBytes: number;
-  readonly #batch: { readonly maxTexts: number; readonly maxBytes: number };
-  readonly #requestTimeoutMs: number;
-  readonly #documents: PQueue;
-  readonly #queries = new PQueue({ concurrency: QUERY_LANES });
-  readonly #breaker: CircuitBreaker;
-  readonly #closing = new AbortController();
-  #dimensions: number | undefined;
-  #reason: string | undefined;
-  #warming = false;
-
-  constructor(
-    service: EmbeddingService,
-    settings: EmbedderSettings,
-    defaults: EmbedderLimits,
-    parts: EmbedderParts,
-  ) {
-    const limits = {
-      ...defaults,
-      maxBatchTexts: MAX_BATCH_TEXTS,
-      maxBatchBytes: MAX_BATCH_BYTES,
-      ...settings,
-    };
-    requirePositive(limits);
-    const profile = profileOf(service.model);
-    this.model = service.model;
-    if (profile.language !== undefined) this.language = profile.language;
-    if (service.isLocal) this.isLocal = true;
-    this.#service = service;
-    this.#parts = parts;
-    this.#prefixes = settings.prefixes ?? profile.prefixes;
-    this.#dimensions = settings.dimensions;
-    this.space = spaceOf(this.model, settings.dimensions, this.#prefixes);
-    this.#maxTextBytes =
-      limits.maxTextBytes ?? Math.min(profile.contextTokens * BYTES_PER_TOKEN, MAX_TEXT_BYTES);
-    this.#batch = { maxTexts: limits.maxBatchTexts, maxBytes: limits.maxBatchBytes };
-    this.#requestTimeoutMs = limits.requestTimeoutMs;
-    this.#documents = new PQueue({ concurrency: limits.concurrency });
-    this.#breaker = new CircuitBreaker({
-      ...parts,
-      isFailure: (error) => this.#noteFailure(error),
-      refusal: () => this.#refusal(),
-    });
+  const limits = { ...defaults, maxBatchTexts: MAX_BATCH_TEXTS, maxBatchBytes: MAX_BATCH_BYTES, ...settings };
+  for (const [field, value] of Object.entries(limits)) {
+    if (typeof value !== "number" || (Number.isInteger(value) && value > 0)) continue;
+    throw invalidField(field, "must be a whole number above 0");
   }
+  const { model, who } = service;
+  const profile = profileOf(model);
+  const prefixes = settings.prefixes ?? profile.prefixes;
+  const maxTextBytes =
+    limits.maxTextBytes ?? Math.min(profile.contextTokens * BYTES_PER_TOKEN, MAX_TEXT_BYTES);
+  const documents = new PQueue({ concurrency: limits.concurrency });
+  const queries = new PQueue({ concurrency: QUERY_LANES });
+  const closing = new AbortController();
+  let dimensions = settings.dimensions;
+  let reason: string | undefined;
+  let isWarming = false;
 
-  get dimensions(): number | undefined {
-    return this.#dimensions;
-  }
+  const breaker = new CircuitBreaker({
+    ...parts,
+    // Called on every attempt, so that the circuit knows its reason even when it opens between two attempts of one call.
+    isFailure: (error) => {
+      if (!speaksAgainstTheService(error)) return false;
+      if (service.isLocal && isHelmdeckError(error, "deadline_exceeded")) return false;
+      reason = error.message;
+      return true;
+    },
+    refusal: () =>
+      unavailable(`${reason ?? `${who} failed several times.`} It will be retried soon.`, {
+        circuit: "open",
+      }),
+  });
 
-  state(): EmbedderState {
-    return { circuit: this.#breaker.state, reason: this.#reason };
-  }
-
-  async embedDocuments(texts: readonly string[], options: CallOptions = {}): Promise<DocumentEmbeddings> {
-    requireTexts(texts);
-    const items = texts.map((text, index) =>
-      itemFor(index, this.#prefixes.document, text, this.#maxTextBytes),
-    );
-    const embedded = await this.#call(options, (signal) =>
-      allOrNothing(signal, planBatches(items, this.#batch), (batch, together) =>
-        this.#embedBatch(this.#documents, batch, together),
-      ),
-    );
-    return answerOf(embedded.flat());
-  }
-
-  async embedQuery(text: string, options: CallOptions = {}): Promise<Float32Array> {
-    requireTexts([text]);
-    const item = itemFor(0, this.#prefixes.query, text, this.#maxTextBytes);
-    try {
-      const [found] = await this.#call(options, (signal) => this.#embedBatch(this.#queries, [item], signal));
-      if (found === undefined) throw new HelmdeckError("internal", "A question got no vector.");
-      return found.vector;
-    } catch (error) {
-      if (isHelmdeckError(error, "deadline_exceeded")) this.#warmInBackground();
-      throw error;
-    }
-  }
-
-  warm(): void {
-    this.#warmInBackground();
-  }
-
-  close(): void {
-    this.#closing.abort();
-    this.#service.close?.();
-  }
-
-  async #call<T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const signals = [this.#closing.signal, ...(options.signal ? [options.signal] : [])];
+  const call = async <T>(options: CallOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const signals = [closing.signal, ...(options.signal ? [options.signal] : [])];
     const either = { ...options, signal: AbortSignal.any(signals) };
     try {
-      const result = await withDeadline(either, this.#parts.clock.timer, this.#service.who, work);
-      this.#reason = undefined;
+      const result = await withDeadline(either, parts.clock.timer, who, work);
+      reason = undefined;
       return result;
     } catch (error) {
-      if (stopsEmbedding(error)) this.#reason = error.message;
+      if (stopsEmbedding(error)) reason = error.message;
       throw error;
     }
-  }
+  };
 
   /** A text that is too long does not block others: its batch is halved until the text is alone, then the text is shortened. */
-  async #embedBatch(lane: PQueue, batch: readonly Item[], signal: AbortSignal): Promise<readonly Embedded[]> {
+  const embedBatch = async (
+    lane: PQueue,
+    batch: readonly Item[],
+    signal: AbortSignal,
+  ): Promise<readonly Embedded[]> => {
     try {
-      const vectors = await this.#send(lane, batch.map(payloadOf), signal);
-      return batch.map((item, at) => ({ item, vector: requireVector(vectors, at) }));
+      const texts = batch.map(payloadOf);
+      const sent = { signal, deadlineMs: limits.requestTimeoutMs };
+      const vectors = await breaker.run(() => service.send(texts, sent), {
+        signal,
+        lane: (attempt) => lane.add(attempt, { signal }),
+      });
+      for (const { length } of vectors) {
+        dimensions ??= length; // the first answer fixes the dimensions for all later ones
+        if (length !== dimensions) throw dimensionMismatch(service, dimensions, length);
+      }
+      return batch.map((item, at) => {
+        const vector = vectors[at];
+        if (vector === undefined) throw new HelmdeckError("internal", "A text got no vector.");
+        return { item, vector };
+      });
     } catch (error) {
       if (!isHelmdeckError(error, "too_large")) throw error;
-      const parts = withinReach(batch, error.details.fits);
-      if (parts === undefined)
-        throw unavailable(`${this.#service.who} accepts not even a single character.`, {});
-      const done = await Promise.all(parts.map((part) => this.#embedBatch(lane, part, signal)));
-      return done.flat();
+      const smaller = withinReach(batch, error.details.fits);
+      if (smaller === undefined) throw unavailable(`${who} accepts not even a single character.`, {});
+      return (await Promise.all(smaller.map((part) => embedBatch(lane, part, signal)))).flat();
     }
-  }
-
-  async #send(lane: PQueue, texts: readonly string[], signal: AbortSignal): Promise<readonly Float32Array[]> {
-    const limits = { signal, deadlineMs: this.#requestTimeoutMs };
-    const vectors = await this.#breaker.run(() => this.#service.send(texts, limits), {
-      signal,
-      lane: (attempt) => lane.add(attempt, { signal }),
-    });
-    this.#keepDimensions(vectors);
-    return vectors;
-  }
-
-  /** Called on every attempt, so that the circuit knows its reason even when it opens between two attempts of one call. */
-  #noteFailure(error: unknown): boolean {
-    if (!speaksAgainstTheService(error)) return false;
-    if (this.#service.isLocal && isHelmdeckError(error, "deadline_exceeded")) return false;
-    this.#reason = error.message;
-    return true;
-  }
-
-  /** The first answer fixes the dimensions for all later ones. */
-  #keepDimensions(vectors: readonly Float32Array[]): void {
-    for (const { length } of vectors) {
-      this.#dimensions ??= length;
-      if (length !== this.#dimensions) throw dimensionMismatch(this.#service, this.#dimensions, length);
-    }
-  }
+  };
 
   /** One at a time, with a deadline; success closes the circuit. */
-  #warmInBackground(): void {
-    const { warm } = this.#service;
-    if (warm === undefined || this.#warming || this.#closing.signal.aborted) return;
-    this.#warming = true;
-    const limits = { signal: this.#closing.signal, deadlineMs: this.#requestTimeoutMs };
-    warm
-      .call(this.#service, limits)
-      .then(() => this.#breaker.close())
+  const warm = (): void => {
+    if (service.warm === undefined || isWarming || closing.signal.aborted) return;
+    isWarming = true;
+    service
+      .warm({ signal: closing.signal, deadlineMs: limits.requestTimeoutMs })
+      .then(() => breaker.close())
       .catch(() => {})
       .finally(() => {
-        this.#warming = false;
+        isWarming = false;
       });
-  }
+  };
 
-  #refusal(): HelmdeckError {
-    const why = this.#reason ?? `${this.#service.who} failed several times.`;
-    return unavailable(`${why} It will be retried soon.`, { circuit: "open" });
-  }
+  return {
+    model,
+    ...defined({ language: profile.language }),
+    ...(service.isLocal && { isLocal: true }),
+    space: spaceOf(model, settings.dimensions, prefixes),
+    get dimensions() {
+      return dimensions;
+    },
+    state: () => ({ circuit: breaker.state, reason }),
+    embedDocuments: async (texts, options = {}) => {
+      requireTexts(texts);
+      const items = texts.map((text, index) => itemFor(index, prefixes.document, text, maxTextBytes));
+      const batches = planBatches(items, limits.maxBatchTexts, limits.maxBatchBytes);
+      const embedded = await call(options, (signal) =>
+        allOrNothing(signal, batches, (batch, together) => embedBatch(documents, batch, together)),
+      );
+      return answerOf(embedded.flat());
+    },
+    embedQuery: async (text, options = {}) => {
+      requireTexts([text]);
+      const item = itemFor(0, prefixes.query, text, maxTextBytes);
+      try {
+        const [found] = await call(options, (signal) => embedBatch(queries, [item], signal));
+        if (found === undefined) throw new HelmdeckError("internal", "A question got no vector.");
+        return found.vector;
+      } catch (error) {
+        if (isHelmdeckError(error, "deadline_exceeded")) warm();
+        throw error;
+      }
+    },
+    warm,
+    close: () => {
+      closing.abort();
+      service.close?.();
+    },
+  };
 }
 
 interface Embedded {
@@ -248,7 +197,7 @@ function answerOf(embedded: readonly Embedded[]): DocumentEmbeddings {
   return {
     vectors: embedded.map(({ vector }) => vector),
     truncated: embedded
-      .filter(({ item }) => isTruncated(item))
+      .filter(({ item: { text, usedLength } }) => usedLength < text.length)
       .map(({ item: { index, usedLength } }) => ({ index, usedLength })),
   };
 }
@@ -273,14 +222,8 @@ function withinReach(batch: readonly Item[], fits: unknown): readonly (readonly 
   const [first] = batch;
   const middle = Math.ceil(batch.length / 2);
   if (batch.length > 1) return [batch.slice(0, middle), batch.slice(middle)];
-  const shorter = first && shortened(first, typeof fits === "number" ? fits : undefined);
+  const shorter = first && shortened(first, fits);
   return shorter && [[shorter]];
-}
-
-function requireVector(vectors: readonly Float32Array[], at: number): Float32Array {
-  const vector = vectors[at];
-  if (vector === undefined) throw new HelmdeckError("internal", "A text got no vector.");
-  return vector;
 }
 
 function requireTexts(texts: readonly string[]): void {
@@ -292,9 +235,55 @@ function requireTexts(texts: readonly string[]): void {
     });
 }
 
-function requirePositive(settings: EmbedderSettings): void {
-  for (const [field, value] of Object.entries(settings)) {
-    if (typeof value !== "number" || (Number.isInteger(value) && value > 0)) continue;
-    throw invalidField(field, "must be a whole number above 0");
+/** A text to send: its position in the answer, and how much of it is sent. */
+interface Item {
+  readonly index: number;
+  readonly prefix: string;
+  /** The whole text; `usedLength` says how much of it goes out. */
+  readonly text: string;
+  readonly usedLength: number;
+}
+
+function payloadOf({ prefix, text, usedLength }: Item): string {
+  return prefix + text.slice(0, usedLength);
+}
+
+/** The text as sent, limited to `maxBytes` of UTF-8 including the prefix. */
+function itemFor(index: number, prefix: string, raw: string, maxBytes: number): Item {
+  const text = raw.toWellFormed();
+  return { index, prefix, text, usedLength: lengthWithin(text, maxBytes - Buffer.byteLength(prefix)) };
+}
+
+/** In order, each batch within both limits; a text above the size limit gets its own batch. */
+function planBatches(items: readonly Item[], maxTexts: number, maxBytes: number): Item[][] {
+  const batches: Item[][] = [];
+  let current: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    const size = Buffer.byteLength(payloadOf(item));
+    const isFull = current.length >= maxTexts || bytes + size > maxBytes;
+    if (current.length > 0 && isFull) {
+      batches.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(item);
+    bytes += size;
   }
+  return current.length > 0 ? [...batches, current] : batches;
+}
+
+/** As much as fits, if the service says it, else half of the text; at least one character. Undefined when it cannot be shorter. */
+function shortened(item: Item, fits: unknown): Item | undefined {
+  const length = typeof fits === "number" ? fits - item.prefix.length : Math.floor(item.usedLength / 2);
+  const most = Math.min(length, item.usedLength - 1);
+  const code = item.text.charCodeAt(most);
+  const splitsPair = code >= 0xdc00 && code <= 0xdfff;
+  const usedLength = splitsPair ? most - 1 : most;
+  return usedLength > 0 ? { ...item, usedLength } : undefined;
+}
+
+function lengthWithin(text: string, maxBytes: number): number {
+  if (Buffer.byteLength(text) <= maxBytes) return text.length;
+  return new TextEncoder().encodeInto(text, new Uint8Array(Math.max(maxBytes, 4))).read;
 }

@@ -35,7 +35,7 @@ export interface OllamaSidecar {
   embed(request: OllamaEmbedRequest, options?: CallOptions): Promise<readonly Float32Array[]>;
 }
 
-export type SidecarHealth =
+type SidecarHealth =
   | { readonly ok: true; readonly version: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string };
 
@@ -77,7 +77,7 @@ export interface DocumentEmbeddings {
   readonly truncated: readonly { readonly index: number; readonly usedLength: number }[];
 }
 
-export interface EmbedderState {
+interface EmbedderState {
   /** `open`: the service failed recently, and calls are refused at once until the next attempt is due. */
   readonly circuit: "closed" | "open" | "half_open";
   /** Why the last failed call failed, for a person; undefined after a success. */

@@ -2,12 +2,20 @@
  * Sends HTTP requests to an embedding service within strict limits.
  *
  * The service may be broken or hostile: redirects are not followed (texts and key go to no other host), endless answers are cut
- * off, and errors repeat nothing that it sent (service-failures.ts).
+ * off, and errors repeat nothing that it sent (service-failures.ts). Answers are checked: unknown fields are ignored, and no
+ * vectors get into an index that make comparisons meaningless (NaN, zeros) or that belong to another text (too many, too few).
  */
+import * as z from "zod/mini";
 import { HelmdeckError, invalidField, isHelmdeckError } from "../engine/errors.ts";
 import { openLimits, orAborted, type Timer } from "../engine/timing.ts";
 import type { CallOptions } from "./embedding-service.ts";
-import { type Asked, connectionFailure, statusFailure, unusable } from "./service-failures.ts";
+import {
+  type Asked,
+  connectionFailure,
+  dimensionMismatch,
+  statusFailure,
+  unusable,
+} from "./service-failures.ts";
 
 /** 64 texts of 4,096 dimensions take 6 MB. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -15,7 +23,7 @@ const MAX_FAILURE_BYTES = 4 * 1024;
 /** A service that asks to wait longer than this counts as down. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly fetch: typeof fetch;
   readonly signal: AbortSignal;
   readonly asked: Asked;
@@ -105,7 +113,10 @@ export async function withDeadline<T>(
   const limits = openLimits({
     timer,
     deadlineMs,
-    tooLate: (ms) => tooLate(who, ms),
+    tooLate: (ms) =>
+      new HelmdeckError("deadline_exceeded", `${who} did not answer within ${ms} ms.`, {
+        details: { deadlineMs: ms },
+      }),
     until: [[signal, cancelled]],
   });
   try {
@@ -122,20 +133,13 @@ function cancelled(reason: unknown): HelmdeckError {
   return new HelmdeckError("cancelled", "The caller cancelled the request.");
 }
 
-function tooLate(who: string, deadlineMs: number): HelmdeckError {
-  return new HelmdeckError("deadline_exceeded", `${who} did not answer within ${deadlineMs} ms.`, {
-    details: { deadlineMs },
-  });
-}
-
 /**
- * Validates the address of an embedding service before any request.
- *
- * The HTTP client's errors would show credentials or a query in it, so an address with those is refused without being shown.
- *
- * Without trailing slashes. Throws `invalid_input`.
+ * The address of an embedding service, without trailing slashes. Throws `invalid_input`: the HTTP client's errors would show
+ * credentials or a query in it, so an address with those is refused without being shown.
  */
 export function checkAddress(address: string): string {
+  const refused = (why: string) =>
+    invalidField("address", why, { named: "The address of the embedding service" });
   const url = URL.parse(address);
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
     throw refused("must begin with http:// or https:// and name a host");
@@ -145,6 +149,64 @@ export function checkAddress(address: string): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-function refused(why: string): HelmdeckError {
-  return invalidField("address", why, { named: "The address of the embedding service" });
+export const versionAnswer = z.object({ version: z.string() });
+export const tagsAnswer = z.object({ models: z.array(z.object({ name: z.string() })) });
+/** Numbers are checked in checkVectors, which has a message for each problem. */
+export const embedAnswer = z.object({ embeddings: z.array(z.array(z.unknown())) });
+export const pullLine = z.object({
+  status: z.optional(z.string()),
+  digest: z.optional(z.string()),
+  total: z.optional(z.number()),
+  completed: z.optional(z.number()),
+  error: z.optional(z.string()),
+});
+export const openAiAnswer = z.object({
+  data: z.array(z.object({ index: z.number(), embedding: z.array(z.unknown()) })),
+  /** Some services do not count tokens, or count them differently; anything but a number is ignored. */
+  usage: z.catch(z.optional(z.object({ prompt_tokens: z.optional(z.number()) })), undefined),
+});
+
+/** The answer, validated by its schema; `embeddings_unavailable` without any of its content otherwise. */
+export function checkAnswer<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  answer: unknown,
+  asked: Asked,
+): z.infer<Schema> {
+  const checked = z.safeParse(schema, answer);
+  if (!checked.success) throw unusable(asked, "something that does not match the API");
+  return checked.data;
+}
+
+/** Far above any current model. */
+const MAX_DIMENSIONS = 16_384;
+/** The smallest normal number. Below it, the root is not the vector's length, and dividing by it gives no unit vector. */
+const LEAST_SQUARES = 2 ** -1022;
+
+/** One unit vector per sent text, all of the same dimensions. */
+export function checkVectors(
+  asked: Asked,
+  raw: readonly (readonly unknown[])[],
+  wanted: { readonly count: number; readonly dimensions?: number | undefined },
+): readonly Float32Array[] {
+  if (raw.length !== wanted.count) throw unusable(asked, `${raw.length} vectors for ${wanted.count} texts`);
+  const dimensions = wanted.dimensions ?? raw[0]?.length ?? 0;
+  return raw.map((numbers) => {
+    if (numbers.length > MAX_DIMENSIONS || numbers.length === 0)
+      throw unusable(asked, `a vector of ${numbers.length} dimensions`);
+    if (numbers.length !== dimensions) throw dimensionMismatch(asked, dimensions, numbers.length);
+    return unitVector(asked, numbers);
+  });
+}
+
+function unitVector(asked: Asked, numbers: readonly unknown[]): Float32Array {
+  let squares = 0;
+  const vector = Float64Array.from(numbers, (value) => {
+    if (typeof value !== "number") throw unusable(asked, "a vector with a value that is not a number");
+    squares += value * value;
+    return value;
+  });
+  const length = Math.sqrt(squares);
+  if (!Number.isFinite(length)) throw unusable(asked, "a vector with a number that is not finite");
+  if (squares < LEAST_SQUARES) throw unusable(asked, "a vector that is zero or nearly zero");
+  return Float32Array.from(vector, (value) => value / length);
 }

@@ -1,13 +1,14 @@
 /**
  * Known embedding models by name: the prefixes that they were trained with, and their context. The data is in
- * embedding-models.json, with sources and whether each was tested here.
+ * embedding-models.json, with sources and whether each was tested here. A space
+ * is everything that a vector depends on, in one name.
  */
-
 import { defined } from "../engine/defined.ts";
+import { jsonOf } from "../engine/json.ts";
 import models from "./embedding-models.json" with { type: "json" };
-import type { Prefixes } from "./embedding-service.ts";
+import type { EmbedderSettings, Prefixes } from "./embedding-service.ts";
 
-export interface ModelProfile {
+interface ModelProfile {
   readonly prefixes: Prefixes;
   /** The model card's context, or less when Ollama runs the model with less. */
   readonly contextTokens: number;
@@ -28,7 +29,8 @@ const KNOWN: readonly KnownModel[] = models.map(({ pattern, query, document, con
 const UNKNOWN: ModelProfile = { prefixes: { query: "", document: "" }, contextTokens: 2_048 };
 
 export function profileOf(model: string): ModelProfile {
-  const base = baseNameOf(model);
+  const last = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  const base = last.replace(/:.*$/s, "");
   const { prefixes, contextTokens, language } = KNOWN.find(({ pattern }) => pattern.test(base)) ?? UNKNOWN;
   return { prefixes, contextTokens, ...defined({ language }) };
 }
@@ -47,7 +49,26 @@ export function isSameOllamaModel(one: string, other: string): boolean {
   return ollamaName(one).toLowerCase() === ollamaName(other).toLowerCase();
 }
 
-function baseNameOf(model: string): string {
-  const last = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-  return last.replace(/:.*$/s, "");
+const ALL = "all";
+
+export function spaceOf(
+  model: string,
+  dimensions: number | undefined,
+  { query, document }: Prefixes,
+): string {
+  return JSON.stringify([model, dimensions ?? ALL, query, document]);
+}
+
+/** An embedder's settings for this space; undefined for a name that we did not create. */
+export function settingsOfSpace(
+  space: string,
+): Pick<EmbedderSettings, "model" | "dimensions" | "prefixes"> | undefined {
+  const parts = jsonOf(space);
+  if (!Array.isArray(parts) || parts.length !== 4) return undefined;
+  const [model, dimensions, query, document]: readonly unknown[] = parts;
+  if (typeof model !== "string" || typeof query !== "string" || typeof document !== "string")
+    return undefined;
+  const settings = { model, prefixes: { query, document } };
+  if (dimensions === ALL) return settings;
+  return typeof dimensions === "number" ? { ...settings, dimensions } : undefined;
 }

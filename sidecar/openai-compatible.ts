@@ -8,12 +8,18 @@ import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { systemClock } from "../engine/timing.ts";
 import { createBatchedEmbedder, type EmbedderParts } from "./batched-embedder.ts";
-import { checkVectors } from "./check-vectors.ts";
 import type { CallOptions, OpenAiCompatibleSettings, SidecarEmbedder } from "./embedding-service.ts";
-import { checkAddress, jsonOf, request, withDeadline } from "./http-client.ts";
+import {
+  checkAddress,
+  checkAnswer,
+  checkVectors,
+  jsonOf,
+  openAiAnswer,
+  request,
+  withDeadline,
+} from "./http-client.ts";
 import { profileOf } from "./models.ts";
-import { checkAnswer, openAiAnswer } from "./service-answers.ts";
-import { type Asked, tooLarge, unusable } from "./service-failures.ts";
+import { tooLarge, unusable } from "./service-failures.ts";
 
 const DEFAULTS = { concurrency: 4, requestTimeoutMs: 30_000 };
 
@@ -40,21 +46,15 @@ export function createOpenAiCompatibleEmbedder(
     const { data, usage } = checkAnswer(openAiAnswer, await jsonOf(response, options), asked);
     if (mayBeTruncated(texts, usage?.prompt_tokens, contextTokens))
       throw tooLarge(asked.who, response.status);
-    return checkVectors(asked, byIndex(asked, data), { count: texts.length, dimensions });
+    // Each item has its position; the order of the items is undefined.
+    const sorted = data.toSorted((one, other) => one.index - other.index);
+    if (sorted.some(({ index }, at) => index !== at)) throw unusable(asked, "wrongly numbered vectors");
+    const vectors = sorted.map(({ embedding }) => embedding);
+    return checkVectors(asked, vectors, { count: texts.length, dimensions });
   };
   const send = (texts: readonly string[], limits: CallOptions) =>
     withDeadline(limits, parts.clock.timer, asked.who, (signal) => post(texts, signal));
   return createBatchedEmbedder({ ...asked, send }, rest, DEFAULTS, parts);
-}
-
-/** Each item has its position; the order of the items is undefined. */
-function byIndex(
-  asked: Asked,
-  data: readonly { readonly index: number; readonly embedding: readonly unknown[] }[],
-): readonly (readonly unknown[])[] {
-  const sorted = data.toSorted((one, other) => one.index - other.index);
-  if (sorted.some(({ index }, at) => index !== at)) throw unusable(asked, "wrongly numbered vectors");
-  return sorted.map(({ embedding }) => embedding);
 }
 
 /** The HTTP client would show an invalid header value, here the key, in its error. */
@@ -71,10 +71,8 @@ function headersFor(apiKey: string | undefined): Record<string, string> {
 const SPECIAL_TOKENS = 2;
 
 /**
- * Detects texts that a service has truncated silently, by its token count. Pure functions.
- *
- * Whether one of these texts may have been truncated to `contextTokens`, so that it must be sent again, alone or shorter.
- * `readTokens` covers all of them; when it is undefined, truncation cannot be detected.
+ * Whether a service may have silently truncated one of these texts to `contextTokens`, so that it must be sent again, alone or
+ * shorter. `readTokens` covers all of them; when it is undefined, truncation cannot be detected.
  */
 export function mayBeTruncated(
   texts: readonly string[],

@@ -68,7 +68,12 @@ export function statusFailure(
   const memory = status >= 500 ? memoryFailure(asked, status, body) : undefined;
   if (memory !== undefined) return memory;
   if (status === 413 || (status >= 400 && TOO_LONG.test(body))) return tooLarge(who, status);
-  if (status === 404 && NO_MODEL.test(body)) return modelMissing(asked);
+  if (status === 404 && NO_MODEL.test(body)) {
+    const { model: missing = "this model" } = asked;
+    return new HelmdeckError("model_missing", `${who} has no model ${missing}.`, {
+      details: { model: missing },
+    });
+  }
   const details = {
     status,
     passing: PASSING_STATUS.has(status),
@@ -82,10 +87,6 @@ export function statusFailure(
 /** A successful response with unusable content. */
 export function unusable({ who }: Asked, what: string): HelmdeckError {
   return unavailable(`${who} answered with ${what}.`, { passing: false });
-}
-
-function modelMissing({ who, model = "this model" }: Asked): HelmdeckError {
-  return new HelmdeckError("model_missing", `${who} has no model ${model}.`, { details: { model } });
 }
 
 export function dimensionMismatch({ who, model = "" }: Asked, expected: number, got: number): HelmdeckError {

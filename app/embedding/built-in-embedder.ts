@@ -3,9 +3,8 @@ import { systemClock } from "../../engine/timing.ts";
 import { type FoundModel, findModel } from "../../model/artefact.ts";
 import { BuiltInModel, MODEL_NAME, WHO } from "../../model/run-model.ts";
 import { createBatchedEmbedder } from "../../sidecar/batched-embedder.ts";
-import { checkVectors } from "../../sidecar/check-vectors.ts";
 import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
-import { withDeadline } from "../../sidecar/http-client.ts";
+import { checkVectors, withDeadline } from "../../sidecar/http-client.ts";
 
 /** Where the model was when memory was opened, and where to look again. */
 export interface ModelPlace {

@@ -10,7 +10,7 @@ import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.t
 import { SqliteReader } from "../../engine/store/sqlite/sqlite-reader.ts";
 import { SqliteStore } from "../../engine/store/sqlite/sqlite-store.ts";
 import { PHASES } from "../../seam/index.ts";
-import { askMemory } from "../../seam/memory-here.ts";
+import { askReader } from "../../seam/seam.ts";
 import { askEverything, projectFact, SeamHome } from "./fixtures.ts";
 import { fingerprintOf } from "./hashes.ts";
 
@@ -116,12 +116,12 @@ test("a database of an older version is read and not migrated", async () => {
   const env = { ...home.place.env, HELMDECK_MEMORY_KEY: "00112233445566778899aabbccddeeff".repeat(2) };
   const memory = { ...home.place, env };
   const before = await fingerprintOf(home.folder);
-  const asked = await askMemory(memory, namespaceOf("ben"), (facts) =>
-    facts.listFacts({ category: "user_facts", limit: 10 }),
+  const asked = await askReader(memory, (reader) =>
+    reader.list({ namespace: namespaceOf("ben"), origin: "fact", category: "user_facts", limit: 10 }),
   );
   expect(asked).toMatchObject({
     kind: "answered",
-    answer: { facts: [{ key: "editor", value: "emacs" }], unreadable: [] },
+    answer: { entries: [{ key: "editor", value: new Uint8Array(Buffer.from("emacs")) }], unreadable: [] },
   });
   expect(await home.seam({ memory }).recallHere({ phase: "work" })).toBe("");
   expect(home.notes).toEqual([expect.stringMatching(/^Memory has nothing for the phase work/)]);
