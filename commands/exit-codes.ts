@@ -31,7 +31,7 @@ export async function reportFailure(
 ): Promise<number> {
   const failure = failureOf(error, { command, help });
   if (json) await output.noteJson(errorReply(failure));
-  else await output.note(`${output.styledNote("red", `${failure.code}:`)} ${failure.message}`);
+  else await output.note(output.failure(failure));
   return failure.exitCode;
 }
 

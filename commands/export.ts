@@ -81,8 +81,8 @@ async function exportCommand(
   const write = (append: Append) => exportTo(context, append, how);
   const exported = path === undefined ? await toStdout(context, write) : await toFile(context, path, write);
   for (const note of leftOutNotes(exported.leftOut)) await context.output.note(note);
-  for (const { key, code, reason } of exported.problems) {
-    await context.output.note(`${code}: ${harmlessLine(key)} ${reason}; it was not exported.`);
+  for (const { key, reason } of exported.problems) {
+    await context.output.note(`${harmlessLine(key)} ${reason}; it was not exported.`);
   }
   return exported.problems.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }

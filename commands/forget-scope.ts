@@ -3,13 +3,13 @@ import { kindOfScope } from "../app/audit-log.ts";
 import type { ForgetInput, Forgotten, Memory } from "../app/memory.ts";
 import { everyCaller } from "../app/overview.ts";
 import {
-  entries,
-  forgetNotes,
+  coveredText,
   forgetPreview,
   goesBack,
   nameStaysText,
   newerText,
   similarKeysText,
+  wouldForget,
 } from "../app/presenters/forget-texts.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
 import type { Receipt } from "../app/presenters/traces-text.ts";
@@ -103,9 +103,11 @@ async function traced(
 /** A dry run shows the preview, too. */
 async function told(memory: Memory, forgotten: Forgotten, context: CommandContext): Promise<Presented> {
   const { answer, notes } = forgetText(forgotten, voiceOf(context));
-  if (!forgotten.dryRun || forgotten.deleted === 0) return { answer, notes };
-  const shown = await forgetPreview(memory, context.options.caller, forgotten.scope);
-  return { answer: [...answer, ...shown.map((line) => `  ${line}`)], notes };
+  if (!forgotten.dryRun || forgotten.deleted + (forgotten.former ?? 0) === 0) return { answer, notes };
+  const { caller } = context.options;
+  const shown = await forgetPreview(memory, caller, forgotten.scope);
+  const would = await wouldForget(memory, caller, forgotten, ` of ${harmlessLine(caller)}`);
+  return { answer: [would, ...shown.map((line) => `  ${line}`)], notes };
 }
 
 function personAt({ shell, output }: CommandContext): Person | undefined {
@@ -143,11 +145,8 @@ async function agreesToForget(
   all: readonly { readonly caller: string; readonly forgotten: Forgotten }[],
 ): Promise<boolean> {
   for (const { caller, forgotten } of all) {
-    const { scope, deleted, former } = forgotten;
-    const what = `${entries(deleted, former)} of ${harmlessLine(caller)}`;
-    await tell(`This deletes ${what} for good: ${harmlessLine(scope)}`);
-    for (const note of forgetNotes(forgotten)) await tell(note);
-    for (const line of await forgetPreview(memory, caller, scope)) await tell(`  ${line}`);
+    await tell(await wouldForget(memory, caller, forgotten, ` of ${harmlessLine(caller)}`));
+    for (const line of await forgetPreview(memory, caller, forgotten.scope)) await tell(`  ${line}`);
   }
   if (await agrees("Delete?")) return true;
   await tell("Nothing was deleted.");
@@ -168,9 +167,9 @@ function forgetText(forgotten: Forgotten, { caller, command }: Voice): Presented
   const pending =
     "They are gone from every answer. The database overwrites their old, encrypted bytes a little later.";
   return {
-    answer: [`${dryRun ? "Would delete" : "Deleted"} ${entries(deleted, former)} ${where}`],
+    answer: [`Deleted ${coveredText(forgotten)} of ${harmlessLine(caller)}.`],
     notes: [
-      ...(restored > 0 ? [goesBack(restored, dryRun)] : []),
+      ...(restored > 0 && !dryRun ? [goesBack(restored, false)] : []),
       ...(newer === undefined ? [] : [newer]),
       ...(erased === "pending" ? [pending] : []),
       ...[nameStaysText(forgotten)].filter((text) => text !== undefined),

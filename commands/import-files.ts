@@ -418,9 +418,9 @@ function linesText({ line, to = line }: Pick<RefusedLine, "line" | "to">): strin
   return to === line ? `${line}` : `${line}-${to}`;
 }
 
-function refusalText({ file, line, to, key, code, reason }: RefusedLine): string {
+function refusalText({ file, line, to, key, reason }: RefusedLine): string {
   const shown = key?.slice(0, SHOWN_KEY_CHARACTERS);
   const place = shown === undefined ? `line ${linesText({ line, to })}` : `"${harmlessLine(shown)}"`;
   const where = file === undefined ? place : `${harmlessLine(file)}, ${place}`;
-  return `${where}: ${code}: ${harmlessLine(reason)}`;
+  return `${where}: ${harmlessLine(reason)}`;
 }

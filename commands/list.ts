@@ -185,7 +185,7 @@ async function countFacts(memory: Memory, caller: string): Promise<number> {
 }
 
 function unreadableNote(key: string, { command }: Voice): string {
-  return `entry_unreadable: ${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
+  return `${harmlessLine(key)} exists but cannot be opened; run ${command} doctor for details.`;
 }
 
 function isNarrow({ prefix, category, asOf }: ListRequest): boolean {

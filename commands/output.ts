@@ -36,6 +36,11 @@ export class Output {
     return this.note(safeJson(value));
   }
 
+  /** A sentence for stderr: on a terminal for a person, else after its code, for programs. */
+  failure({ code, message }: { readonly code: string; readonly message: string }): string {
+    return this.#shell.stderr.isTTY === true ? message : `${code}: ${message}`;
+  }
+
   /** Styles part of an answer if stdout is a terminal with colours. */
   styled(format: Format, text: string): string {
     return this.#style(this.#shell.stdout, format, text);

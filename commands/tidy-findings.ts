@@ -240,7 +240,7 @@ class Session {
       for (const { key } of finding.facts) this.#touched.add(key);
     } catch (error) {
       if (!isHelmdeckError(error)) throw error;
-      await this.#tell(`${error.code}: ${harmlessLine(error.message)}`);
+      await this.#tell(harmlessLine(error.message));
       if (error.code === "changed_meanwhile") for (const { key } of finding.facts) this.#touched.add(key);
     }
     return true;

@@ -5,12 +5,13 @@ import type { Forgotten, Memory, StoredFact } from "../app/memory.ts";
 import { endingNote, pinText } from "../app/presenters/ending-text.ts";
 import {
   alsoInNotes,
-  entries,
+  coveredText,
   forgetPreview,
   lineOf,
   nameStaysText,
   newerText,
   similarKeysText,
+  wouldForget,
 } from "../app/presenters/forget-texts.ts";
 import { undoText } from "../app/presenters/history-text.ts";
 import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
@@ -152,22 +153,23 @@ function missText(would: Forgotten): string {
 async function previewText(
   memory: Memory,
   subject: string,
-  { scope, deleted, former, revision }: Forgotten,
+  would: Forgotten,
   wantsYes: boolean,
 ): Promise<string> {
+  const { scope, revision } = would;
   const shown = harmlessLine(scope);
   return [
-    `Nothing is forgotten yet. ${shown} is ${entries(deleted, former)}:`,
+    await wouldForget(memory, subject, would),
     ...(await forgetPreview(memory, subject, scope)).map((line) => `- ${line}`),
-    `To forget this for good: /forget ${[shown, ...(wantsYes ? ["--yes", revision] : [])].join(" ").trimEnd()}`,
+    `To do it: /forget ${[shown, ...(wantsYes ? ["--yes", revision] : [])].join(" ").trimEnd()}`,
   ].join("\n");
 }
 
 function forgottenText(forgotten: Forgotten, inNotes: NotesCount | undefined): string {
-  const { scope, deleted, former = 0, erased } = forgotten;
+  const { deleted, former = 0, erased } = forgotten;
   if (deleted + former === 0) return newerText(forgotten) ?? missText(forgotten);
   return [
-    `Forgot ${harmlessLine(scope)}: ${entries(deleted, former)}, for good.`,
+    `Forgot ${coveredText(forgotten)}, for good.`,
     ...(erased === "pending" ? ["The encrypted bytes are erased from the database file shortly."] : []),
     nameStaysText(forgotten),
     inNotes && alsoInNotes(inNotes),

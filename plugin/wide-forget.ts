@@ -2,8 +2,8 @@
 
 import { isWideForget } from "../app/forgetting.ts";
 import type { Forgotten } from "../app/memory.ts";
-import { forgetPreview } from "../app/presenters/forget-texts.ts";
-import { counted, shellWord } from "../app/presenters/words.ts";
+import { forgetPreview, wouldForget } from "../app/presenters/forget-texts.ts";
+import { shellWord } from "../app/presenters/words.ts";
 import type { Arguments } from "../app/wire/arguments.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
 import { cutText } from "../engine/projections/frame.ts";
@@ -45,6 +45,7 @@ export interface ToolCall {
 /** The host refuses longer text, and may escape some characters. */
 const DESCRIPTION_MAX_CHARS = 480;
 const TITLE_MAX_CHARS = 76;
+const LEAST_LINE_CHARS = 40;
 const ASKED_FOR_MS = 120_000;
 /** Unattended runs. */
 const NOBODY_THERE = new Set(["subagent", "acp", "cron", "hook"]);
@@ -67,8 +68,9 @@ export async function decideForget(
   const covered = await memory.forget(verdict.subject, { scope: wanted, dryRun: true, ...limit });
   const bounded = upToShown(params, limit, covered);
   if (covered.deleted + (covered.former ?? 0) === 0) return bounded;
+  const would = await wouldForget(memory, verdict.subject, covered, ` of ${harmlessLine(verdict.agentId)}`);
   const lines = await forgetPreview(memory, verdict.subject, wanted);
-  return { ...ask(wanted, whatGoes(covered, verdict, lines)), ...bounded };
+  return { ...ask(wanted, whatGoes(would, lines)), ...bounded };
 }
 
 /** Undefined if memory has no numbers of changes. */
@@ -101,15 +103,13 @@ export function askPerson(title: string, description: string): Decision {
   };
 }
 
-/** The preview's keys and first words are quoted as stored; lines that do not fit are left out. */
-function whatGoes(covered: Forgotten, { agentId }: Admitted, lines: readonly string[]): string {
-  const { deleted, former = 0 } = covered;
-  const count = `${counted(deleted, "entry", "entries")} of ${agentId}'s memory`;
-  const more = former === 0 ? "" : `, and ${former} former values of other facts,`;
-  let text = `${count}${more} would be deleted for good.`;
+/** The preview's keys and first words are quoted as stored; a line that does not fit is cut, or left out. */
+function whatGoes(would: string, lines: readonly string[]): string {
+  let text = would;
   if (lines.length > 0) text += " Newest first, key and first words as stored:";
   for (const line of lines.map((one) => `\n> ${one}`)) {
-    if (text.length + line.length <= DESCRIPTION_MAX_CHARS) text += line;
+    const room = DESCRIPTION_MAX_CHARS - text.length;
+    if (room >= LEAST_LINE_CHARS) text += line.length <= room ? line : `${cutText(line, room - 1)}…`;
   }
   return text;
 }

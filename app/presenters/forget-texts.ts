@@ -23,7 +23,7 @@ export async function forgetPreview(
   switch (first.kind) {
     case "all":
     case "everything":
-      return [...(await newestFacts(memory, caller)), ...(await countedRuns(memory, caller))];
+      return newestFacts(memory, caller);
     case "category":
       return newestFacts(memory, caller, { category: first.name });
     case "import":
@@ -76,11 +76,10 @@ async function newestFacts(
   ];
 }
 
-async function countedRuns(memory: Memory, caller: string): Promise<readonly string[]> {
+async function countRuns(memory: Memory, caller: string): Promise<number> {
   const { categories } = await memory.myMemory(caller);
   const runs = categories.filter(({ name }) => originOfCategory(name) === "audit");
-  const count = runs.reduce((sum, { count }) => sum + count, 0);
-  return count === 0 ? [] : [`${counted(count, "record")} of tool runs`];
+  return runs.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** `deploy/konflux: We deploy through Konflux` */
@@ -88,15 +87,21 @@ export function lineOf({ key, value }: { readonly key: string; readonly value: s
   return `${harmlessLine(key)}: ${firstWords(value)}`;
 }
 
-/** Notes of a preview besides the counts. */
+/** Notes of a preview: what stays, and what comes back. */
 export function forgetNotes({ scope, restored = 0 }: Forgotten): readonly string[] {
-  return [
-    ...(restored > 0 ? [goesBack(restored, true)] : []),
-    ...(parseForgetScope(scope)[0].kind === "import" ? [IMPORT_STAYS] : []),
-  ];
+  return [...(restored > 0 ? [goesBack(restored, true)] : []), STAYS[parseForgetScope(scope)[0].kind]];
 }
 
-const IMPORT_STAYS = "Facts that were stored or edited since the import are not included and stay.";
+const OTHERS_STAY = "Everything else stays.";
+const FACTS_STAY = "Facts stay.";
+const STAYS: Readonly<Record<ForgetScope["kind"], string>> = {
+  ...{ key: OTHERS_STAY, document: OTHERS_STAY, category: "Other facts stay, and so do records of runs." },
+  import: "Facts that were stored or edited since the import are not included and stay.",
+  ...{ packs: FACTS_STAY, pipelines: FACTS_STAY, tools: FACTS_STAY },
+  ...{ pack: FACTS_STAY, pipeline: FACTS_STAY, tool: FACTS_STAY },
+  all: "OpenClaw's own notes and conversations stay, and so do backups, exports, and what packs keep.",
+  everything: "OpenClaw's own notes and conversations stay, and so do backups and exports.",
+};
 
 export function goesBack(restored: number, isAhead: boolean): string {
   const facts = restored === 1 ? "1 of these facts" : `${restored} of these facts`;
@@ -104,10 +109,72 @@ export function goesBack(restored: number, isAhead: boolean): string {
   return `${facts} ${verb} back to what the import replaced or superseded.`;
 }
 
-/** `3 entries and 2 former values of other facts` */
-export function entries(count: number, former = 0): string {
-  const own = counted(count, "entry", "entries");
-  return former === 0 ? own : `${own} and ${counted(former, "former value")} of other facts`;
+/** `This would delete all 70 facts of main for good; it cannot be undone.`, with notes. `whose`: ` of main`. */
+export async function wouldForget(
+  memory: Memory,
+  caller: string,
+  forgotten: Forgotten,
+  whose = "",
+): Promise<string> {
+  const runs = forgotten.scope.trim() === "all" ? await countRuns(memory, caller) : 0;
+  const what = coveredText(forgotten, { runs });
+  return [`This would delete ${what}${whose} for good; it cannot be undone.`, ...forgetNotes(forgotten)].join(
+    " ",
+  );
+}
+
+type Covered = Pick<Forgotten, "scope" | "deleted" | "former">;
+
+/**
+ * What a forget covers, as a person says it: `the fact deploy/konflux`, `3 facts of the category team`. `all`: nothing of the scope
+ * stays (`all 3 facts …`), and of all so many are records of runs.
+ */
+export function coveredText(
+  { scope, deleted, former = 0 }: Covered,
+  all?: { readonly runs: number },
+): string {
+  const parts = [
+    ...(deleted === 0 ? [] : [ownText(scope, deleted, all)]),
+    ...(former === 0 ? [] : [`${counted(former, "former value")} of other facts`]),
+  ];
+  return parts.join(" and ");
+}
+
+function ownText(scope: string, deleted: number, all: { readonly runs: number } | undefined): string {
+  const readings = parseForgetScope(scope);
+  const [meant] = readings;
+  const every = (one: string, of = "", many = `${one}s`, count = deleted) => {
+    if (all === undefined) return harmlessLine(`${counted(count, one, many)}${of}`);
+    return harmlessLine(count === 1 ? `the only ${one}${of}` : `all ${count} ${many}${of}`);
+  };
+  switch (meant.kind) {
+    case "key":
+    case "document": {
+      const isRecord = readings.some((one) => one.kind === "document" && one.origin === "audit");
+      return `the ${isRecord ? "record" : "fact"} ${harmlessLine(nameOf(meant, scope))}`;
+    }
+    case "category":
+      return every("fact", ` of the category ${meant.name}`);
+    case "import":
+      return every("entry", ` of the import ${meant.id}`, "entries");
+    case "pack":
+    case "pipeline":
+    case "tool":
+      return every("record", ` of the ${meant.kind} ${meant.id}`);
+    case "packs":
+    case "pipelines":
+    case "tools":
+      return every("record", ` of ${meant.kind}`);
+    case "everything":
+      return `everything: ${counted(deleted, "entry", "entries")}, with records of runs and what packs keep`;
+    case "all": {
+      if (all === undefined) return counted(deleted, "fact or record", "facts and records");
+      const records = every("record", " of runs", "records", all.runs);
+      if (all.runs >= deleted) return records;
+      const facts = every("fact", "", "facts", deleted - all.runs);
+      return all.runs === 0 ? facts : `${facts} and ${records}`;
+    }
+  }
 }
 
 /** `2 facts, 1 record of runs, and 1 in the history of facts that were changed since` */

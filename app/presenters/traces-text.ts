@@ -5,7 +5,7 @@ import type { Forgotten } from "../memory.ts";
 import type { Trace, Traces } from "../traces/find-traces.ts";
 import type { Place, ReadNote } from "../traces/take-out.ts";
 import type { TraceKind } from "../traces/walk.ts";
-import { entries, nameStaysText } from "./forget-texts.ts";
+import { coveredText, nameStaysText } from "./forget-texts.ts";
 import { counted, firstWords, isCopyable, localMinute, shellWord } from "./words.ts";
 
 const SHOWN_UNREAD = 20;
@@ -240,11 +240,11 @@ export function receiptLines(receipt: Receipt): readonly string[] {
 
 function erasedLines({ forgotten, caller }: Receipt): readonly string[] {
   if (forgotten === undefined) return [];
-  const { scope, deleted, former, erased } = forgotten;
-  const when = erased === "pending" ? "; the database overwrites the encrypted bytes a little later" : "";
+  const when =
+    forgotten.erased === "pending" ? "; the database overwrites the encrypted bytes a little later" : "";
   const name = nameStaysText(forgotten);
   return [
-    `Erased: ${entries(deleted, former)} of ${harmlessLine(caller)}: ${harmlessLine(scope)}${when}`,
+    `Erased: ${coveredText(forgotten)} of ${harmlessLine(caller)}${when}`,
     ...(name === undefined ? [] : [name]),
   ];
 }

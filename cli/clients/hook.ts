@@ -74,9 +74,7 @@ class Asking {
       return { context: await CONTEXT_OF[pushed](settings, this.#shell, asked) };
     } catch (error) {
       return this.#warning(
-        isHelmdeckError(error)
-          ? `${error.code}: ${harmlessLine(error.message)}`
-          : "internal: memory failed. Run helmdeck-memory doctor.",
+        isHelmdeckError(error) ? harmlessLine(error.message) : "Memory failed. Run helmdeck-memory doctor.",
       );
     }
   }

@@ -2,7 +2,7 @@
 
 import type { Forgotten, KnownImport } from "../../app/memory.ts";
 import {
-  entries,
+  coveredText,
   forgetNotes,
   forgetPreview,
   importCounts,
@@ -95,9 +95,9 @@ function notesParameter({ count, isComplete }: NotesCount): string | undefined {
 }
 
 /** Not an address, because it would name keys. To load this page again forgets nothing else. */
-function withNewer({ links }: PageContext, { deleted, former, erased }: Forgotten, newer: string): Page {
-  const title =
-    deleted + (former ?? 0) === 0 ? "Nothing was forgotten" : `Forgot ${entries(deleted, former)}`;
+function withNewer({ links }: PageContext, forgotten: Forgotten, newer: string): Page {
+  const { deleted, former, erased } = forgotten;
+  const title = deleted + (former ?? 0) === 0 ? "Nothing was forgotten" : `Forgot ${coveredText(forgotten)}`;
   const pending = "The encrypted bytes are erased from the database file shortly.";
   const body = html`${heading(title)}${notice("warn", newer)}${erased === "pending" && html`<p>${pending}</p>`}<p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
   return { title, section: "facts", body };
@@ -124,7 +124,7 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
     return { title, section: "facts", body: none, status };
   }
   const body = html`${heading(title, "Nothing is deleted yet.")}${above}
-<div class="notice warn"><p>This deletes <strong>${entries(deleted, former)}</strong> for good, with its history. This cannot be undone.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
+<div class="notice warn"><p>This deletes <strong>${coveredText(forgotten)}</strong> for good, with its history. This cannot be undone.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
 ${await firstOf(context, scope, deleted)}
 ${form(
   requireForms(context),

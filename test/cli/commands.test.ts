@@ -359,7 +359,8 @@ describe("forget", () => {
   test("only shows what it would delete in a dry run", async () => {
     expect(await home.run(["forget", "category:old", "--dry-run"])).toMatchObject({
       code: 0,
-      stdout: "Would delete 2 entries in the memory of main: category:old\n  old/b: two\n  old/a: one\n",
+      stdout:
+        "This would delete all 2 facts of the category old of main for good; it cannot be undone. Other facts stay, and so do records of runs.\n  old/b: two\n  old/a: one\n",
     });
     expect(await json("forget", "category:old", "--dry-run")).toMatchObject({
       scope: "category:old",
@@ -399,7 +400,7 @@ describe("forget", () => {
     });
     expect(await home.run(["forget", "key:old/a", "--yes"])).toMatchObject({
       code: 0,
-      stdout: "Deleted 1 entry in the memory of main: key:old/a\n",
+      stdout: "Deleted the fact old/a of main.\n",
       stderr: "",
     });
     expect(await home.run(["get", "old/a"])).toMatchObject({ code: 1 });

@@ -102,7 +102,7 @@ test("a script needs --yes or --dry-run, and gets the id as JSON", async () => {
   });
   expect((await piped(["imports"])).stdout).toBe(`import:${done.import}  14 facts\n`);
   expect((await piped(["forget", `import:${done.import}`, "--yes"])).stdout).toBe(
-    `Deleted 14 entries in the memory of main: import:${done.import}\n`,
+    `Deleted 14 entries of the import ${done.import} of main.\n`,
   );
   expect(await factCount()).toBe(0);
 });
@@ -111,8 +111,9 @@ test("forgetting an import shows what is restored and what stays", async () => {
   await piped(["store", "memory/deploys/production", "by hand"]);
   const { import: id } = JSON.parse((await piped([...fromWorkspace(), "--yes", "--json"])).stdout);
   const { stderr, stdout } = await onTerminal(["forget", `import:${id}`], "y\n");
-  expect(stderr).toContain("1 of these facts goes back to what the import replaced or superseded.\n");
-  expect(stderr).toContain("Facts that were stored or edited since the import are not included and stay.\n");
+  expect(stderr).toContain(
+    "1 of these facts goes back to what the import replaced or superseded. Facts that were stored or edited since the import are not included and stay.\n",
+  );
   expect(stderr).toContain("  memory/習慣/返事は短く: 返事は短く\n");
   expect(stdout).toContain("Deleted 14 entries");
   expect(stderr).toContain("It also stands in 4 imported files.");

@@ -58,7 +58,7 @@ describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
       /Delete\? \[y\/N\] Nothing was deleted\./,
     );
     expect(await home.run(["get", "doomed"])).toMatchObject({ code: 0 });
-    expect(await atTerminal(["forget", "key:doomed"], "y\n")).toMatch(/Deleted 1 entry/);
+    expect(await atTerminal(["forget", "key:doomed"], "y\n")).toMatch(/Deleted the fact /);
     expect(await home.run(["get", "doomed"])).toMatchObject({ code: 1 });
   });
 

@@ -36,9 +36,9 @@ describe("colours", () => {
     expect((await terminal(["get", "nothing", "--json"])).stderr).not.toContain(COLOUR);
   });
 
-  test("the code of an error is red, the rest is plain", async () => {
-    const { stderr } = await terminal(["get", "nothing"]);
-    expect(stderr).toContain(`${COLOUR}31mnot_found:${COLOUR}39m There is no fact`);
+  test("an error is a sentence; its code is for programs", async () => {
+    expect((await terminal(["get", "nothing"])).stderr).toMatch(/^There is no fact/);
+    expect((await piped(["get", "nothing"])).stderr).toMatch(/^not_found: There is no fact/);
   });
 });
 
@@ -101,9 +101,9 @@ describe("forget on a terminal", () => {
     const { code, stdout, stderr } = await terminal(["forget", "category:doomed"], { typed });
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /^This deletes 2 entries of main for good: category:doomed\n {2}doomed\/b: two\n {2}doomed\/a: one\nDelete\? \[y\/N\] /,
+      /^This would delete all 2 facts of the category doomed of main for good; it cannot be undone\. .*\n {2}doomed\/b: two\n {2}doomed\/a: one\nDelete\? \[y\/N\] /,
     );
-    expect(stdout).toMatch(/^Deleted 2 entries/);
+    expect(stdout).toMatch(/^Deleted 2 facts of the category doomed of main\./);
     expect(await keysLeft()).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe("forget on a terminal", () => {
     };
     const { code, stdout, stderr } = await terminal(["forget", "category:doomed"], { typed });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Deleted 1 entry/);
+    expect(stdout).toMatch(/^Deleted 1 fact of the category doomed/);
     expect(stderr).toContain(
       '2 entries stay: they were stored or changed after the preview ("doomed/c", "doomed/a").\n',
     );
@@ -138,7 +138,9 @@ describe("forget on a terminal", () => {
   test.each(["all", "everything"])("shows a preview and asks for %s too", async (scope) => {
     const { code, stderr } = await terminal(["forget", scope], { typed: "n\n" });
     expect(code).toBe(1);
-    expect(stderr).toMatch(new RegExp(`of main for good: ${scope}\n`));
+    expect(stderr).toMatch(
+      new RegExp(`^This would delete ${scope}.* of main for good; it cannot be undone\\.`),
+    );
     expect(stderr).toMatch(/\n {2}doomed\/b: two\n/);
     expect(await keysLeft()).toHaveLength(2);
   });

@@ -221,7 +221,7 @@ describe("at a terminal, tidy", () => {
       return "k\n\nq\n";
     });
     expect(code).toBe(0);
-    expect(stderr).toContain(`changed_meanwhile: Somebody else changed the fact "${second}" meanwhile`);
+    expect(stderr).toContain(`Somebody else changed the fact "${second}" meanwhile`);
     expect((await piped("get", second)).stdout).toBe("changed meanwhile\n");
   });
 

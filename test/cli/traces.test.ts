@@ -337,7 +337,7 @@ describe("forget", () => {
     await openclaw.write("workspace/MEMORY.md", NOTE);
     const { stdout, stderr } = await person(["forget", "cabin/key"], ["y", "y", "y"]);
     expect(stderr).toContain("Show where? [y/N]");
-    expect(stdout).toContain("Erased: 1 entry of main: cabin/key");
+    expect(stdout).toContain("Erased: the fact cabin/key of main");
     expect(stdout).toContain("Taken out: 1 line of");
     expect(await readFile(openclaw.path("workspace/MEMORY.md"), "utf8")).not.toContain("flowerpot");
   });
@@ -362,7 +362,7 @@ describe("forget", () => {
     await run(["backup", "out.backup"]);
     const { code, stdout } = await run(["forget", "cabin/key", "--yes", "--traces"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("Erased: 1 entry of main: cabin/key");
+    expect(stdout).toContain("Erased: the fact cabin/key of main");
     expect(stdout).toContain("out.backup of ");
     expect(stdout).toMatch(/A restore would bring it back, until 20\d\d-/);
     expect(stdout).not.toContain("flowerpot");

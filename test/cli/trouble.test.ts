@@ -216,7 +216,7 @@ describe("a damaged database", () => {
     expect(await home.run(["get", "healthy"])).toMatchObject({ code: 0, stdout: "still here\n" });
     const listed = await home.run(["list"]);
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("healthy") });
-    expect(listed.stderr).toMatch(/^entry_unreadable: deploy\/konflux exists but cannot be opened/);
+    expect(listed.stderr).toMatch(/^deploy\/konflux exists but cannot be opened/);
     expect(JSON.parse((await home.run(["list", "--json"])).stdout)).toMatchObject({
       facts: [{ key: "healthy" }],
       unreadable: ["deploy/konflux"],

@@ -41,7 +41,7 @@ describe.concurrent("openclaw helmdeck", () => {
     expect(unasked.stderr).toContain("--yes");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("ok");
     const forgotten = await openclaw.openclaw(["helmdeck", "forget", "category:leavings", "--yes"]);
-    expect(forgotten.stdout).toContain("Deleted 1 entry");
+    expect(forgotten.stdout).toContain("Deleted 1 fact of the category leavings");
     expect((await openclaw.invokeTool("memory_get", { path })).details.status).toBe("not_found");
   });
 
@@ -100,10 +100,10 @@ describe("memory in a chat, without a model", () => {
     expect(await chat(openclaw, session, undo)).toContain("Restored: telescope-points-saturn-tonight");
     expect(await chat(openclaw, session, "/memories telescope saturn")).toContain("points at Saturn tonight");
     const asked = await chat(openclaw, session, "/forget category:user_facts");
-    expect(asked).toContain("Nothing is forgotten yet.");
+    expect(asked).toContain("This would delete ");
     expect(asked).toContain("/forget category:user_facts --yes");
     const gone = await chat(openclaw, session, "/forget telescope-points-saturn-tonight");
-    expect(gone).toContain("1 entry, for good");
+    expect(gone).toContain("Forgot the fact telescope-points-saturn-tonight, for good");
     expect(await chat(openclaw, session, "/memories")).not.toContain("telescope-points");
   });
 

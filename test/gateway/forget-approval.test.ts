@@ -54,7 +54,7 @@ describe("a person at the Control UI", () => {
       allowedDecisions: ["allow-once", "deny"],
     });
     expect(member(request, "description")).toMatch(
-      /^1 entry of main's memory would be deleted for good.*\n> harvest\/pears: The pears are picked in October\.$/,
+      /^This would delete the only fact of .* of main for good; .*\n> harvest\/pears: The pears are picked in October\.$/,
     );
     expect(await isThere()).toBe(true);
   });

@@ -487,7 +487,7 @@ describe("forgetting", () => {
     const rig = await rigWithFact();
     await rig.memory.storeFact("main", { key: "keep", value: "Stays." });
     const preview = await rig.get(`/forget${OF}`);
-    expect(textOf(preview)).toContain(`This deletes 1 entry for good`);
+    expect(textOf(preview)).toContain(`This deletes the fact ${KEY} for good`);
     expect(textOf(preview)).toContain(`${KEY}: Through Konflux.`);
     const { location } = await confirm(rig, "/forget", preview);
     expect(location).toBe(`${BASE}/facts?done=forgotten`);
@@ -497,7 +497,7 @@ describe("forgetting", () => {
   test.each([
     [`key:${KEY}`, /^Nothing was forgotten .* 1 entry stays: it was stored or changed after the preview/],
     ["category:team", /1 entry stays: it was stored or changed after the preview \("more"\)/],
-    ["tools", /^Forgot 1 entry .* 1 entry stays: it was stored or changed after the preview/],
+    ["tools", /^Forgot 1 record of tools .* 1 entry stays: it was stored or changed after the preview/],
   ])("%s forgets nothing that was stored after the preview, and names it", async (scope, told) => {
     const rig = await rigWithFact();
     const run = { tool: "t", outcome: "ok", at_unix: NOW / 1_000 } as const;

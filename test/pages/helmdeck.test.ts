@@ -55,7 +55,7 @@ test("forgetting does not claim that the bytes are gone from helmdeck's database
   helmdeck.put("main", "toaster", "Toasts.");
   const rig = await openRig({ memory, changes: FORMS });
   const preview = await rig.get("/forget?key=toaster");
-  expect(textOf(preview)).toContain("This deletes 1 entry for good, with its history.");
+  expect(textOf(preview)).toContain("This deletes the fact toaster for good, with its history.");
   const { location = "" } = await rig.post("/forget", { ...fieldsOf(preview), step: "confirm" });
   expect(helmdeck.has("main", "toaster")).toBe(false);
   const result = textOf(await rig.get(location.slice(BASE.length)));

@@ -153,7 +153,7 @@ describe("/forget", () => {
     "%s is forgotten at once",
     async (scope) => {
       const { memory, type } = await stocked();
-      expect(await type("forget", scope)).toBe(`Forgot ${scope}: 1 entry, for good.`);
+      expect(await type("forget", scope)).toBe(`Forgot the fact ${scope.replace("key:", "")}, for good.`);
       expect(await keysOf(memory)).toEqual(["lamp", "style", "wifi"]);
     },
   );
@@ -165,29 +165,31 @@ describe("/forget", () => {
     const type = chatOver(memory, {}, workspace);
     await type("remember", "cabin = The spare key of the cabin lies under a flowerpot.");
     expect(await type("forget", "cabin")).toBe(
-      "Forgot cabin: 1 entry, for good. It also stands in 1 note of OpenClaw. To see where, and take it out: openclaw helmdeck traces (it asks for the words).",
+      "Forgot the fact cabin, for good. It also stands in 1 note of OpenClaw. To see where, and take it out: openclaw helmdeck traces (it asks for the words).",
     );
     await type("remember", "boat = The boathouse door sticks when the lake is high.");
-    expect(await type("forget", "boat")).toBe("Forgot boat: 1 entry, for good.");
+    expect(await type("forget", "boat")).toBe("Forgot the fact boat, for good.");
     expect(await type("forget", "deploy")).toBe(
-      "Forgot deploy: 1 entry, for good. Whether OpenClaw's notes hold it, too, is not known. To look: openclaw helmdeck traces (it asks for the words).",
+      "Forgot the fact deploy, for good. Whether OpenClaw's notes hold it, too, is not known. To look: openclaw helmdeck traces (it asks for the words).",
     );
   });
 
-  test.each(["all", "everything", "category:user_facts"])(
-    "%s first shows keys and first words, and is forgotten with --yes",
-    async (scope) => {
-      const { memory, type } = await stocked();
-      const shown = await type("forget", scope);
-      expect(shown).toContain(`Nothing is forgotten yet. ${scope} is`);
-      expect(shown).toContain("\n- deploy: What we say of deploy\n");
-      expect(shown).toContain(`To forget this for good: /forget ${scope} --yes 4`);
-      expect(await type("forget", `${scope} --yes`)).toBe(shown);
-      expect(await keysOf(memory)).toHaveLength(4);
-      expect(await type("forget", `${scope} —yes 4`)).toContain(`Forgot ${scope}:`);
-      expect(await keysOf(memory)).toEqual(scope === "category:user_facts" ? ["lamp"] : []);
-    },
-  );
+  test.each([
+    ["all", "all 4 facts", "backups, exports, and what packs keep."],
+    ["everything", "everything: 4 entries, with records of runs and what packs keep", "backups and exports."],
+    ["category:user_facts", "all 3 facts of the category user_facts", "and so do records of runs."],
+  ])("%s first shows what goes and what stays, and is forgotten with --yes", async (scope, what, staying) => {
+    const { memory, type } = await stocked();
+    const shown = await type("forget", scope);
+    expect(shown).toContain(`This would delete ${what} for good; it cannot be undone. `);
+    expect(shown).toContain(`${staying}\n- `);
+    expect(shown).toContain("\n- deploy: What we say of deploy\n");
+    expect(shown).toContain(`To do it: /forget ${scope} --yes 4`);
+    expect(await type("forget", `${scope} --yes`)).toBe(shown);
+    expect(await keysOf(memory)).toHaveLength(4);
+    expect(await type("forget", `${scope} —yes 4`)).toMatch(/^Forgot .*[34] .*, for good\./);
+    expect(await keysOf(memory)).toEqual(scope === "category:user_facts" ? ["lamp"] : []);
+  });
 
   // verifies P-forget-exact
   test("what was stored after the preview stays, and is named", async () => {
@@ -195,7 +197,7 @@ describe("/forget", () => {
     await type("forget", "category:user_facts");
     await inTurn(["late", "style"], (key) => memory.storeFact("main", { key, value: `Stored late: ${key}` }));
     expect(await type("forget", "category:user_facts --yes 4")).toBe(
-      'Forgot category:user_facts: 2 entries, for good. 2 entries stay: they were stored or changed after the preview ("late", "style").',
+      'Forgot 2 facts of the category user_facts, for good. 2 entries stay: they were stored or changed after the preview ("late", "style").',
     );
     expect(await keysOf(memory)).toEqual(["lamp", "late", "style"]);
     expect(await type("forget", "category:user_facts --yes 4")).toBe(
@@ -207,13 +209,15 @@ describe("/forget", () => {
     const { memory, type } = await stocked();
     await memory.recordPackRun("main", { pack: "a.b", outcome: "ok", at_unix: 1_795_000_000 });
     expect(await type("forget", "packs")).toContain("/forget packs --yes");
-    expect(await type("forget", "all")).toContain("\n- 1 record of tool runs\n");
+    expect(await type("forget", "all")).toContain(
+      "This would delete all 4 facts and the only record of runs for good",
+    );
   });
 
   test("--dry-run forgets nothing", async () => {
     const { memory, type } = await stocked();
     expect(await type("forget", "deploy --dry-run")).toBe(
-      "Nothing is forgotten yet. deploy is 1 entry:\n- deploy: What we say of deploy\nTo forget this for good: /forget deploy",
+      "This would delete the fact deploy for good; it cannot be undone. Everything else stays.\n- deploy: What we say of deploy\nTo do it: /forget deploy",
     );
     expect(await keysOf(memory)).toHaveLength(4);
   });

@@ -198,7 +198,7 @@ describe("the preview for the person", () => {
     );
     expect(title).toBe("Forget for good: all");
     expect(description).toBe(
-      "12 entries of main's memory would be deleted for good. Newest first, key and first words as stored:\n> tea: Oolong in the morning",
+      "This would delete all 12 facts of main for good; it cannot be undone. OpenClaw's own notes and conversations stay, and so do backups, exports, and what packs keep. Newest first, key and first words as stored:\n> tea: Oolong in the morning",
     );
   });
 
@@ -209,7 +209,7 @@ describe("the preview for the person", () => {
     expect(title.length).toBeLessThanOrEqual(80);
     expect(description.length).toBeLessThanOrEqual(512);
     const [first, ...others] = description.split("\n");
-    expect(first).toMatch(/^500 entries/);
+    expect(first).toMatch(/^This would delete all 500 facts/);
     expect(others).toEqual([expect.stringMatching(/^> x/)]);
   });
 });

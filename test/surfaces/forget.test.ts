@@ -55,7 +55,9 @@ describe.each(FORGET_SURFACES)("forget by $name", ({ caller, driver, open }: For
       expect(outcome.data).toMatchObject({ deleted: 1, erased: dryRun ? "nothing" : "complete" });
     else
       expect(outcome.words).toMatch(
-        dryRun ? /Would delete 1 entry|1 entry would be forgotten/ : /(Deleted|Forgot) 1 entry/,
+        dryRun
+          ? /would delete the (fact|record|only record) |1 entry would be forgotten/
+          : /(Deleted|Forgot) (the fact|the record|1 record|1 entry|everything: 1 entry)/,
       );
   }
 
