@@ -38,14 +38,14 @@ async function getCommand(context: CommandContext, input: GetInput): Promise<num
     return EXIT_DONE;
   }
   // stdout has only the value, for $(helmdeck-memory get …); the details for a person go to stderr.
-  if (shell.stderr.isTTY === true) await output.note(output.styledNote("dim", aboutFact(fact, shell.now())));
   await output.line(harmlessBlock(fact.value));
+  if (shell.stderr.isTTY === true) await output.note(output.styledNote("dim", aboutFact(fact, shell.now())));
   return EXIT_DONE;
 }
 
 function aboutFact({ tags, expiresAt, pinned, ...fact }: FactView, now: number): string {
   return [
-    frameOf({ ...fact, kind: "fact" }, { time: localMinute }),
+    frameOf({ ...fact, kind: "fact" }, { time: localMinute, isForPerson: true }),
     ...(tags.length === 0 ? [] : [`tags ${harmlessLine(tags.join(", "))}`]),
     ...(pinned ? ["pinned"] : []),
     `expires ${expiryFrom(now, expiresAt)}`,

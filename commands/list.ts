@@ -132,8 +132,8 @@ function linesOf(
 ): readonly string[] {
   const about = `(${pinned ? "pinned, " : ""}${category}, ${isKnownTime(updatedAt) ? `${localMinute(updatedAt)}, ${endFrom(now, expiresAt)}` : "times unknown"})`;
   return [
-    `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
-    `    ${firstWords(value, VALUE_CHARACTERS)}`,
+    `${harmlessLine(key)}  ${style("dim", about)}`,
+    `    ${style("bold", firstWords(value, VALUE_CHARACTERS))}`,
   ];
 }
 

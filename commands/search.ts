@@ -13,8 +13,8 @@ import {
 import { searchReply } from "../app/wire/replies.ts";
 import { ANSWER_LIMITS, RECALL_MODES, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
-import { harmlessLine } from "../engine/facts/hostile-text.ts";
-import { frameOf, quotedText } from "../engine/projections/frame.ts";
+import { harmlessBlock, harmlessLine } from "../engine/facts/hostile-text.ts";
+import { frameOf } from "../engine/projections/frame.ts";
 import { type CommandContext, present, type Runs, voiceOf } from "./command-line.ts";
 import { EXIT_DONE } from "./exit-codes.ts";
 import { count, withExamples } from "./option-parsers.ts";
@@ -89,13 +89,14 @@ function searchText(answer: SearchAnswer, voice: Voice): Presented {
 function hitLines(hit: RecallHit, mode: SearchAnswer["mode"], { style }: Voice): readonly string[] {
   const { possible, why, snippet, parts } = hit;
   const score = style(possible ? "yellow" : "green", hit.score.toFixed(2));
+  const [first = "", ...others] = harmlessBlock(snippet).split("\n");
   const mark = possible ? `  (${possiblyRelated(why)})` : "";
   return [
-    `${score}  ${style("bold", frameOf(hit, { time: localMinute, bare: true }))}${mark}`,
-    ...(parts === undefined ? [] : whyFound(parts, mode).map((text) => `      ${style("dim", text)}`)),
-    ...quotedText(snippet)
-      .split("\n")
-      .map((line) => `      ${line}`),
+    `${score}  ${style("bold", first)}`,
+    ...others.map((line) => (line === "" ? "" : `      ${style("bold", line)}`)),
+    // No line of the stored text begins so far left.
+    `    ${style("dim", frameOf(hit, { time: localMinute, isForPerson: true }))}${mark}`,
+    ...(parts === undefined ? [] : whyFound(parts, mode).map((text) => `    ${style("dim", text)}`)),
   ];
 }
 

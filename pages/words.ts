@@ -1,5 +1,5 @@
 /** Formats times, counts and sizes for people. */
-import { kindOfSession, plainName } from "../engine/projections/frame.ts";
+import { writerText } from "../engine/projections/frame.ts";
 import { dateOf, isDay, isKnownTime } from "../engine/rfc3339.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import { type Html, html } from "./html.ts";
@@ -96,17 +96,7 @@ function isDate(at: number): boolean {
   return isKnownTime(at) && at <= LAST_MS;
 }
 
-const SURFACES: Readonly<Record<string, string>> = {
-  ...{ cli: "a command line", rest: "REST", pack: "MCP", pages: "these pages", import: "an import" },
-  ...{ openclaw: "OpenClaw", "openclaw-request": "a message in OpenClaw", "openclaw-chat": "a chat command" },
-  "rest-person": "REST, for a person",
-};
-
-/** Who stored it: `main, through a command line`, `main, through OpenClaw (direct session)`, `an import`. */
+/** Who stored it: `you, on a command line`, `agent main, in OpenClaw (direct)`, `an import`. */
 export function writerWords(writer: Writer): string {
-  const { surface, agent } = writer;
-  const session = kindOfSession(writer);
-  const way = Object.hasOwn(SURFACES, surface) ? SURFACES[surface] : plainName(surface);
-  const kind = session === undefined ? "" : ` (${session} session)`;
-  return agent === undefined ? `${way}${kind}` : `${plainName(agent)}, through ${way}${kind}`;
+  return writerText(writer, "person");
 }

@@ -71,7 +71,7 @@ function answerText(query: string, answer: SearchAnswer): string {
     : [];
   const hits = answer.results.map((hit, index) =>
     [
-      `${index + 1}. ${frameOf(hit, { bare: true })}${hit.possible ? `  (${possiblyRelated(hit.why)})` : ""}`,
+      `${index + 1}. ${frameOf(hit, { isForPerson: true })}${hit.possible ? `  (${possiblyRelated(hit.why)})` : ""}`,
       ...passageLines(hit.snippet).map((line) => `   ${line}`),
     ].join("\n"),
   );

@@ -103,7 +103,7 @@ function replacedText({ key, replaced }: StoredFact): string {
   const { updatedAt, writer } = replaced;
   const on = isKnownTime(updatedAt) ? ` on ${dateOf(updatedAt)}` : "";
   if (writer === undefined || !isPersons(replaced)) return ` It replaced what was stored there${on}.`;
-  return ` It replaced what a person stored there${on} (${writerText(writer)}). Tell the user, and that /undo ${harmlessLine(key)} brings it back.`;
+  return ` It replaced what ${writerText(writer)} stored there${on}. Tell the user, and that /undo ${harmlessLine(key)} brings it back.`;
 }
 
 /**
@@ -155,7 +155,7 @@ function similarFactsText({ superseded = [], sameAs = [], similar = [] }: Stored
   const known = listed("It retired", superseded) + listed("The same value is stored under", sameAs);
   if (similar.length === 0) return known;
   const found = similar.map(({ key, value, updatedAt, writer, contradicts }) => {
-    const by = writer && isPersons({ writer }) ? ` by a person (${writerText(writer)})` : "";
+    const by = writer && isPersons({ writer }) ? ` by ${writerText(writer)}` : "";
     const stored = isKnownTime(updatedAt) ? `stored ${dayOrTime(updatedAt)}` : "stored before";
     return `\n- ${quotedKey(key)}, ${stored}${by}${contradicts ? ", says otherwise" : ""}: ${quotedKey(value)}`;
   });

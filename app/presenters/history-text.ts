@@ -42,12 +42,12 @@ function formerLines(
   { key, value, updatedAt, writer }: FormerView,
   style: Voice["style"],
 ): readonly string[] {
-  const about = `${localMinute(updatedAt)}${writer === undefined ? "" : `  by ${writerText(writer)}`}`;
+  const about = `${localMinute(updatedAt)}${writer === undefined ? "" : `  by ${writerText(writer, "person")}`}`;
   return [
-    `${style("bold", harmlessLine(key))}  ${style("dim", about)}`,
+    `${harmlessLine(key)}  ${style("dim", about)}`,
     ...harmlessBlock(value)
       .trimEnd()
       .split("\n")
-      .map((line) => `      ${line}`.trimEnd()),
+      .map((line) => `      ${style("bold", line)}`.trimEnd()),
   ];
 }

@@ -42,7 +42,7 @@ export function findingTitle({ kind, facts }: ReviewFinding): string {
 export function sourceText({ tags, writer }: Pick<FactView, "tags" | "writer">): string {
   const [id] = importsOf(tags);
   if (id !== undefined) return `import ${id}`;
-  return writer === undefined ? "" : writerText(writer);
+  return writer === undefined ? "" : writerText(writer, "person");
 }
 
 /** What merging, keeping both and forgetting would do, for a person who then agrees. */

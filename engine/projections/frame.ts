@@ -9,7 +9,7 @@
 import { harmlessBlock, harmlessLine } from "../facts/hostile-text.ts";
 import { dateOf, isKnownTime } from "../rfc3339.ts";
 import type { UnixMs } from "../store/memory-store.ts";
-import type { Writer } from "../store/writer.ts";
+import { isPersons, type Writer } from "../store/writer.ts";
 import type { DocumentKind } from "./corpus.ts";
 
 /** The properties that a frame shows. */
@@ -35,8 +35,8 @@ export interface Conflicting {
 export interface FrameOptions {
   /** Formats a time. Default: the day, in UTC. */
   readonly time?: (at: UnixMs) => string;
-  /** For people: omits the category of a run, because its key begins with it. */
-  readonly bare?: boolean;
+  /** Omits the category of a run, because its key begins with it, and says "you". */
+  readonly isForPerson?: boolean;
   /** In UTF-16 units. A longer frame loses the end of the key first, then the writer. Default: no limit. */
   readonly most?: number;
 }
@@ -54,16 +54,19 @@ const EMPTY_LINES = /(?:\n(?:> ?)?)+$/;
 const PLAIN_NAME = /^[\w.@-]+$/;
 
 /**
- * `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by openclaw main (direct)`, and of a fact that others
+ * `fact "deploy/preference" in work, stored 2026-11-20, updated 2026-11-22 by agent main (direct)`, and of a fact that others
  * contradict also `; contradicts "deploy/friday" of 2026-04-01`.
  */
-export function frameOf(document: FramedHit, { time = dateOf, bare, most }: FrameOptions = {}): string {
+export function frameOf(
+  document: FramedHit,
+  { time = dateOf, isForPerson, most }: FrameOptions = {},
+): string {
   const { kind, key, category, createdAt, updatedAt, writer, conflictsWith = [] } = document;
   const updated = updatedAt === createdAt ? "" : `, updated ${time(updatedAt)}`;
   const stored = isKnownTime(createdAt) ? `, stored ${time(createdAt)}${updated}` : "";
-  const place = bare && kind !== "fact" ? "" : ` in ${harmlessLine(category)}`;
+  const place = isForPerson && kind !== "fact" ? "" : ` in ${harmlessLine(category)}`;
   const dated = `${place}${stored}`;
-  const by = writer === undefined ? "" : ` by ${writerText(writer)}`;
+  const by = writer === undefined ? "" : ` by ${writerText(writer, isForPerson ? "person" : "model")}`;
   const conflict = conflictText(conflictsWith, time);
   if (most === undefined) return `${nameOf({ kind, key })}${dated}${by}${conflict}`;
   const needed = KIND_WORDS[kind].length + 1 + dated.length + by.length + conflict.length;
@@ -87,16 +90,34 @@ export function nameOf({ kind, key }: Pick<Framed, "kind" | "key">, most?: numbe
   return `${word} ${quotedKey(key, room)}`;
 }
 
-/** `openclaw main (direct)`: surface, agent or caller, and kind of session. */
-export function writerText(writer: Writer): string {
-  const named = writer.agent === undefined ? "" : ` ${plainName(writer.agent)}`;
-  const kind = kindOfSession(writer);
-  return `${plainName(writer.surface)}${named}${kind === undefined ? "" : ` (${kind})`}`;
-}
+/** Where somebody writes, by surface: for a person, and for a model, whose lines have little room. */
+const WAYS: Readonly<Record<string, readonly [way: string, short: string]>> = {
+  cli: ["on a command line", "cli"],
+  pages: ["on a page", "pages"],
+  "openclaw-request": ["in OpenClaw", "message"],
+  "openclaw-chat": ["by a chat command in OpenClaw", "chat"],
+  openclaw: ["in OpenClaw", "agent"],
+  rest: ["over REST", "REST caller"],
+  "rest-person": ["over REST", "REST"],
+  pack: ["over MCP", "MCP caller"],
+};
 
-/** Undefined for `other` too, which tells a reader nothing. */
-export function kindOfSession({ sessionKind }: Writer): string | undefined {
-  return sessionKind === undefined || sessionKind === "other" ? undefined : plainName(sessionKind);
+/**
+ * Who stored it. To a person: `you, in OpenClaw`, `agent main, in OpenClaw (direct)`, `an import`; to a model: `the user (message)`,
+ * `agent main (direct)`, `an import`. No name of an agent or a caller can pass for a person.
+ */
+export function writerText(writer: Writer, reader: "person" | "model" = "model"): string {
+  const { surface, agent, sessionKind } = writer;
+  const shown = plainName(surface);
+  const known = Object.hasOwn(WAYS, surface) ? WAYS[surface] : undefined;
+  const [way, short] = known ?? [`through ${shown}`, `${shown} caller`];
+  const isForPerson = reader === "person";
+  if (isPersons({ writer })) return isForPerson ? `you, ${way}` : `the user (${short})`;
+  if (agent === undefined && surface === "import") return "an import";
+  const name = agent === undefined ? "" : ` ${plainName(agent)}`;
+  const kind = sessionKind === undefined || sessionKind === "other" ? "" : ` (${plainName(sessionKind)})`;
+  if (!isForPerson) return `${short}${name}${kind}`;
+  return `${surface === "openclaw" ? "agent" : "caller"}${name}, ${way}${kind}`;
 }
 
 /** A key quoted as JSON, with "…" after the quotes when it was truncated to this many UTF-16 units. */

@@ -45,7 +45,7 @@ describe("a recorded call", () => {
           category: "tool_history",
           tool: "write",
           outcome: "ok",
-          written_by: "openclaw main (direct)",
+          written_by: "agent main (direct)",
           expires_at: "2026-12-20T12:00:00.000Z",
         },
       },

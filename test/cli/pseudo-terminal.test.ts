@@ -76,8 +76,8 @@ describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
   test("search is coloured, list too", async () => {
     await home.run(["store", "birds/heron", "The heron stands at the lake"]);
     expect(await atTerminal(["search", "heron"])).toContain(
-      '\u001b[1mfact "birds/heron" in user_facts, stored ',
+      '\u001b[1mThe heron stands at the lake\u001b[22m\n    \u001b[2mfact "birds/heron" in user_facts, stored ',
     );
-    expect(await atTerminal(["list"])).toContain("\u001b[1mbirds/heron\u001b[22m");
+    expect(await atTerminal(["list"])).toContain("    \u001b[1mThe heron stands at the lake\u001b[22m");
   });
 });

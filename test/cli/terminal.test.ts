@@ -65,7 +65,7 @@ describe("get on a terminal", () => {
     const { stdout, stderr } = await terminal(["get", "deploy/konflux"]);
     expect(stdout).toBe("We deploy through Konflux\n");
     expect(stripVTControlCharacters(stderr)).toMatch(
-      /^fact "deploy\/konflux" in user_facts, stored \d{4}-\d\d-\d\d \d\d:\d\d by cli main · tags deployment · expires in 90 days\n$/,
+      /^fact "deploy\/konflux" in user_facts, stored \d{4}-\d\d-\d\d \d\d:\d\d by you, on a command line · tags deployment · expires in 90 days\n$/,
     );
   });
 

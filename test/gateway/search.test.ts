@@ -8,7 +8,7 @@ const KEY = "konflux/deployment-preference";
 const PATH = `helmdeck/user_facts/${KEY}.md`;
 /** The frame of a fact that a tool call in the agent's main session stored. */
 const FRAME =
-  /^fact "konflux\/deployment-preference" in user_facts, stored \d{4}-\d\d-\d\d by openclaw main \(\w+\):$/;
+  /^fact "konflux\/deployment-preference" in user_facts, stored \d{4}-\d\d-\d\d by agent main \(\w+\):$/;
 const VALUE = "Deploy Konflux changes to staging first, and never on a Friday.";
 
 beforeAll(async () => {

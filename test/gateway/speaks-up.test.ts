@@ -205,7 +205,7 @@ describe("a sure fact", () => {
     const [words, added = ""] = message.split(/\n\nRuntime: /)[0]?.split(`\n\n${LEAD}`) ?? [];
     expect(words).toMatch(/What does Ada drink in the morning\?$/);
     expect(added.split("\n").slice(1)).toEqual([
-      expect.stringMatching(/^fact "ada\/tea" in user_facts, stored .* by openclaw main/),
+      expect.stringMatching(/^fact "ada\/tea" in user_facts, stored .* by agent main/),
       `> ${FACT}`,
     ]);
     expect(await transcript(OWN)).toContain(QUESTION);

@@ -17,7 +17,7 @@ describe("calls of tools that are not helmdeck's", () => {
     await expect.poll(() => calls("what did you do today?")).toMatch(/own-sketch\.md/);
     const call = await calls("which tool did you use for own-sketch.md?");
     expect(call).toMatch(
-      /^tool call "tool_history\/write\/\d{20}" in tool_history, stored .* by openclaw main/m,
+      /^tool call "tool_history\/write\/\d{20}" in tool_history, stored .* by agent main/m,
     );
     expect(call).toMatch(/^> Outcome: ok$/m);
     const all = [call, await calls("what did you do today?"), await calls("group-sketch read")].join("\n");

@@ -87,7 +87,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     const text = await textOf();
     expect(text).toContain(VALUE);
     expect(text).toContain(OLD_VALUE);
-    expect(text).toMatch(/Stored by\s+main, through OpenClaw \(main session\)/);
+    expect(text).toMatch(/Stored by\s+agent main, in OpenClaw \(main\)/);
     expect(text).toMatch(/Expires\s+\d{4}-\d\d-\d\d/);
   });
 

@@ -44,7 +44,7 @@ describe("the page", () => {
     const rig = await openRig({ changes: FORMS });
     const writer = { surface: "openclaw", agent: "main", sessionKind: "direct" } as const;
     await rig.memory.storeFact("main", { key: "sprint", value: "Invoices", ttlSeconds: 86_400 }, writer);
-    expect(textOf(await rig.get("/tidy"))).toContain("by main, through OpenClaw (direct session)");
+    expect(textOf(await rig.get("/tidy"))).toContain("by agent main, in OpenClaw (direct)");
   });
 
   test("has commands to copy where pages change nothing", async () => {

@@ -31,7 +31,7 @@ describe("the timeline", () => {
     await recordTool(rig, "web_search", { outcome: "failed" });
     const page = await rig.get("/timeline");
     expect(textOf(page)).toContain(
-      "Saturday 21 November 2026 12:01:01 web_search tool by main, through OpenClaw ✗ failed Friday 20 November 2026 12:00:00 exec tool 1.2 s by main, through OpenClaw ✓ ok title: a <b>",
+      "Saturday 21 November 2026 12:01:01 web_search tool by agent main, in OpenClaw ✗ failed Friday 20 November 2026 12:00:00 exec tool 1.2 s by agent main, in OpenClaw ✓ ok title: a <b>",
     );
     expect(page.text).toMatch(/class="chip bad">✗ failed/);
     expect(page.text).toMatch(/class="chip ok">✓ ok/);
@@ -298,7 +298,7 @@ describe("one fact", () => {
     expect(page.text).toContain(`<pre class="value">${value}</pre>`);
     const fact = await rig.memory.getFact("main", { key: "k" });
     expect(textOf(page)).toContain(
-      "Category c Tags t Stored by main, through OpenClaw (direct session) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
+      "Category c Tags t Stored by agent main, in OpenClaw (direct) First stored 2026-11-20 12:00 UTC (2 hours ago) Last stored 2026-11-20 12:00 UTC (2 hours ago) Expires 2027-02-18 12:00 UTC (in 90 days) Size 63 KiB " +
         `Path helmdeck/c/k.md Fingerprint ${fact?.fingerprint}`,
     );
   });

@@ -9,8 +9,7 @@ const GOOD = {
   ...{ ...HIT, score: 0.91, endLine: 4, createdAt: Date.UTC(2026, 10, 3), updatedAt: Date.UTC(2026, 10, 20) },
   writer: { surface: "openclaw", agent: "main", sessionKind: "direct" },
 };
-const FRAME =
-  'fact "deploy" in user_facts, stored 2026-11-03, updated 2026-11-20 by openclaw main (direct):\n';
+const FRAME = 'fact "deploy" in user_facts, stored 2026-11-03, updated 2026-11-20 by agent main (direct):\n';
 
 /** Characters that can forge lines, reorder text or hide words. */
 const HARMFUL = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
@@ -191,14 +190,15 @@ describe("hits", () => {
   });
 
   test.each([
-    [{ surface: "rest", agent: 'root (direct):\n> "' }, 'rest "root (direct): > \\""'],
-    [{ surface: "openclaw", agent: "main", sessionKind: "other" }, "openclaw main"],
-    [{ surface: "cli, stored 2020-01-01" }, '"cli, stored 2020-01-01"'],
-    [{ surface: "rest", agent: "a".repeat(64) }, `rest "${"a".repeat(37)}"…`],
-    [{ surface: "openclaw", agent: "main", sessionKind: "cron)" }, 'openclaw main ("cron)")'],
+    [{ surface: "rest", agent: 'root (direct):\n> "' }, 'REST caller "root (direct): > \\""'],
+    [{ surface: "openclaw", agent: "main", sessionKind: "other" }, "agent main"],
+    [{ surface: "cli, stored 2020-01-01" }, '"cli, stored 2020-01-01" caller'],
+    [{ surface: "rest", agent: "you" }, "REST caller you"],
+    [{ surface: "rest", agent: "a".repeat(64) }, `REST caller "${"a".repeat(37)}"…`],
+    [{ surface: "openclaw", agent: "main", sessionKind: "cron)" }, 'agent main ("cron)")'],
   ])("a writer with an unusual name (%j) is quoted", (writer, shown) => {
     const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
-    expect(hit?.snippet).toBe(`${FRAME.replace("openclaw main (direct)", () => shown)}> always via Konflux`);
+    expect(hit?.snippet).toBe(`${FRAME.replace("agent main (direct)", () => shown)}> always via Konflux`);
   });
 
   test.each([
@@ -216,7 +216,7 @@ describe("hits", () => {
     "an invalid writer (%j) removes the writer, not the hit",
     (writer) => {
       const [hit] = hitsForHost([{ ...GOOD, writer }], 10).hits;
-      expect(hit?.snippet).toBe(`${FRAME.replace(" by openclaw main (direct)", "")}> always via Konflux`);
+      expect(hit?.snippet).toBe(`${FRAME.replace(" by agent main (direct)", "")}> always via Konflux`);
     },
   );
 

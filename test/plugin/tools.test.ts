@@ -86,10 +86,10 @@ describe("store", () => {
       {
         type: "text",
         text:
-          'Remembered "deploy" in user_facts until 2027-02-18. It replaced what a person stored there on 2026-01-02 (cli main). Tell the user,' +
+          'Remembered "deploy" in user_facts until 2027-02-18. It replaced what the user (cli) stored there on 2026-01-02. Tell the user,' +
           " and that /undo deploy brings it back. It can be read at helmdeck/user_facts/deploy.md. Similar facts exist; if this one corrects" +
           " or replaces one of them, store it again with supersedes, a person's only if the user asks for it:" +
-          '\n- "ci", stored 2026-01-02 by a person (cli main), says otherwise: "Jenkins"',
+          '\n- "ci", stored 2026-01-02 by the user (cli), says otherwise: "Jenkins"',
       },
     ]);
   });
