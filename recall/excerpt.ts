@@ -4,9 +4,14 @@ import type { Query } from "./analysis/query.ts";
 import { TextAnalyser } from "./analysis/terms-of-text.ts";
 import { placedRunsOf } from "./analysis/words.ts";
 import { analyseQuery } from "./lexical/analyse-query.ts";
-import { bodyOf, type IndexedDocument } from "./lexical/indexed-document.ts";
+import {
+  bodyOf,
+  countLines,
+  type IndexedDocument,
+  type Passage,
+  wholeCharacters,
+} from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import { countLines, type Passage, wholeCharacters } from "./lexical/passages.ts";
 
 const MARK = "…";
 /** Some text before a matching word helps to understand it. */

@@ -6,23 +6,28 @@ import { ANSWER_LIMITS, countWithin, type RecallMode } from "../engine/answer-li
 import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import { nextTurn, type Timer } from "../engine/timing.ts";
+import { nextTurn } from "../engine/timing.ts";
 import { alikeFacts } from "./alike-facts.ts";
-import { isEnglish } from "./analysis/language.ts";
+import { isEnglish } from "./analysis/commonness.ts";
 import { parsePastActions } from "./analysis/past-actions.ts";
 import { isDistinctive, partsOf as partsOfQuery, type Query, readQuery } from "./analysis/query.ts";
 import type { FactText } from "./claims.ts";
 import { type Excerpt, excerptFor } from "./excerpt.ts";
 import { withConflicts } from "./hit-conflicts.ts";
-import { IndexCache, type IndexLimits } from "./index-cache.ts";
-import type { SnapshotOptions } from "./index-snapshot.ts";
+import { IndexCache, type IndexCacheOptions } from "./index-cache.ts";
 import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import { LexicalSearch } from "./lexical/lexical-search.ts";
-import { coverageNote, keywordsOnlyNote, missedNote, nothingEmbeddedNote } from "./meaning/answer-notes.ts";
-import { expandedQuery, Questions, type ReadQuestion } from "./meaning/questions.ts";
-import type { ReferenceVectors } from "./meaning/reference-vectors.ts";
-import { cosine } from "./meaning/similarity-normalizer.ts";
+import {
+  coverageNote,
+  expandedQuery,
+  keywordsOnlyNote,
+  missedNote,
+  nothingEmbeddedNote,
+  Questions,
+  type ReadQuestion,
+} from "./meaning/questions.ts";
+import { cosine, type ReferenceVectors } from "./meaning/reference-vectors.ts";
 import type { ReadMeaning, RelatedPair } from "./related-facts.ts";
 import {
   bestPerDocument,
@@ -34,7 +39,6 @@ import {
 import type {
   AlikeFact,
   AlikeWanted,
-  CorpusSource,
   IndexCounts,
   LeftOut,
   Recall,
@@ -48,27 +52,14 @@ import { withToolCalls } from "./tool-calls.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
-export interface RecallOptions {
-  readonly source: CorpusSource;
+export interface RecallOptions extends Omit<IndexCacheOptions, "turn" | "meaning" | "onRead"> {
   readonly now: () => UnixMs;
-  /** Absent: keyword search only. The caller closes it. */
-  readonly semantic?: SemanticIndex;
   /** Why there is no `semantic` although somebody configured it, as a sentence for answers. */
   readonly keywordsOnly?: string;
   /** A model's reference vectors. Default: one shared instance per process. */
   readonly references?: ReferenceVectors;
-  /** Limits the wait for a question's vector; checks for idle indexes. */
-  readonly timer?: Timer;
   /** Default 1,500. */
   readonly questionBudgetMs?: number;
-  /** Which indexes to keep in memory. */
-  readonly limits?: IndexLimits;
-  /** Monotonic milliseconds, for the idle time of indexes. */
-  readonly clock?: () => number;
-  /** Where copies of large indexes are kept. Default: nowhere. */
-  readonly snapshots?: SnapshotOptions;
-  /** Rows to request from the source at a time. Default 250. */
-  readonly batchSize?: number;
   /** How long a search waits for a first build before it answers from a partial index. Default 1,000. */
   readonly patienceMs?: number;
   /** Return every candidate, without a cut-off: for measurements. Default false. */
@@ -116,13 +107,9 @@ class HybridRecall implements Recall {
   constructor(options: RecallOptions) {
     const { timer, questionBudgetMs, references } = options;
     this.#options = options;
-    this.#indexes = new IndexCache({
-      ...options,
-      meaning: (namespace, view) => this.#meaningOfFacts(namespace, view),
-    });
-    this.#questions = new Questions({
-      ...defined({ timer, references, budgetMs: questionBudgetMs }),
-    });
+    const meaning = (namespace: Namespace, view: IndexView) => this.#meaningOfFacts(namespace, view);
+    this.#indexes = new IndexCache({ ...options, meaning });
+    this.#questions = new Questions({ ...defined({ timer, references, budgetMs: questionBudgetMs }) });
   }
 
   search(
@@ -181,10 +168,8 @@ class HybridRecall implements Recall {
       [query, ...parts].map(({ text }) => this.#meaningOf(namespace, view, text)),
     );
     const meaning = meant && (await this.#meaningOfFacts(namespace, view));
-    return {
-      ...this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)], meaning),
-      ...defined({ reason: why }),
-    };
+    const answer = this.#answer(view, asked, [meant, ...meantByParts.map((part) => part.meant)], meaning);
+    return { ...answer, ...defined({ reason: why }) };
   }
 
   /** Undefined where no model serves; a failure of it is told of the question. */
@@ -194,12 +179,12 @@ class HybridRecall implements Recall {
     if (semantic === undefined || embedder === undefined) return undefined;
     const { space, language } = embedder;
     const scales = await this.#questions.space(embedder).catch(() => undefined);
-    const knows = (document: IndexedDocument) => language === undefined || isEnglishDocument(document);
     if (scales === undefined) return undefined;
+    const knows = (document: IndexedDocument) => language === undefined || isEnglishDocument(document);
     return (document) => {
       const vector = knows(document) ? semantic.vectorOf(namespace, space, document.id) : undefined;
       if (vector === undefined) return undefined;
-      const scale = scales.scaleFor(vector);
+      const scale = scales(vector);
       const deviations = (other: IndexedDocument) => {
         const its = knows(other) ? semantic.vectorOf(namespace, space, other.id) : undefined;
         return its && scale(cosine(vector, its));
@@ -248,29 +233,23 @@ class HybridRecall implements Recall {
     const scored = this.#scored(query, index, meant);
     const excerpt = excerptFor(query, index);
     if (showsAll === true) {
-      const results = inOrder(scored, limit);
-      return {
-        results: results.map((one) => hitOf(one, explain, excerpt(one.document, one.passage, "sure"))),
-        mode,
-      };
+      // By their odds alone, whatever the verdicts.
+      const byOdds = bestPerDocument(scored.map((one) => ({ ...one, score: one.odds }))).slice(0, limit);
+      const hits = byOdds.map((one) =>
+        hitOf({ ...one, score: one.chance }, explain, excerpt(one.document, one.passage, "sure")),
+      );
+      return { results: hits, mode };
     }
-    const wanted = {
-      mode: recall,
-      limit,
-      possible,
-      isDistinctive: isDistinctive(query),
-      foldsCopies: meant !== undefined,
-    };
+    const foldsCopies = meant !== undefined;
+    const wanted = { mode: recall, limit, possible, isDistinctive: isDistinctive(query), foldsCopies };
     // A line of a conversation leaves out what the lines around it say: only the whole question finds it.
     const scoredByParts = parts.map((part, place) =>
       this.#scored(part, index, meantByParts[place]).filter(({ features }) => !features.inThread),
     );
     const choice = selectHits(scored, index, wanted, scoredByParts);
     const { shown, leftOut } = this.#withToolCalls(choice, view, query, limit);
-    index.related.relate(
-      shown.map(({ unit }) => unit),
-      meaning,
-    );
+    const units = shown.map(({ unit }) => unit);
+    index.related.relate(units, meaning);
     const most = shown.some(({ isSure }) => isSure) ? limit : Math.max(possible.most, shown.length);
     const answering = { limit: Math.min(limit, most), now: this.#options.now() };
     const results = withConflicts(shown, index, answering).map((one): RecallHit => {
@@ -326,12 +305,6 @@ function areForeign(question: string, index: LexicalIndex): boolean {
   for (const document of index.documents()) if (sample.push(document) === LANGUAGE_SAMPLE) break;
   const isAsked = isEnglish(question);
   return sample.filter((document) => isEnglishDocument(document) !== isAsked).length * 2 > sample.length;
-}
-
-/** By their odds alone, whatever the verdicts. */
-function inOrder(scored: readonly ScoredCandidate[], limit: number): readonly ScoredCandidate[] {
-  const byOdds = bestPerDocument(scored.map((one) => ({ ...one, score: one.odds })));
-  return byOdds.slice(0, limit).map((one) => ({ ...one, score: one.chance }));
 }
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;

@@ -1,16 +1,16 @@
 /**
  * Scores every candidate. Its merit, the sum of its features times their weights (recall/weights.ts), determines the
- * order; its lead over the others and its doubts determine whether it is sure. Each is judged by itself: none hides another. Words and meaning share the same sums; words stand in for an unknown meaning.
+ * order; its lead over the others and its doubts determine whether it is sure. Each is judged by itself: none hides another. Words
+ * and meaning share the same sums; words stand in for an unknown meaning.
  */
 import { compareText } from "../engine/compare-text.ts";
 import { type Judge, judgeFor } from "./analysis/asked.ts";
 import { otherTermOf, termOf } from "./analysis/english.ts";
 import type { Query } from "./analysis/query.ts";
 import type { WordFeatures } from "./lexical/candidate-features.ts";
-import type { IndexedDocument } from "./lexical/indexed-document.ts";
+import type { IndexedDocument, Passage } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { Candidate } from "./lexical/lexical-search.ts";
-import type { Passage } from "./lexical/passages.ts";
 import { synonymsOf } from "./lexical/synonyms.ts";
 import { unitOf as termOfPosting } from "./lexical/terms.ts";
 import { type ChanceWeights, type KindWeights, WEIGHTS } from "./weights.ts";
@@ -76,7 +76,11 @@ export function scoreCandidates(
   const nearness = nearnessBy(meant, index);
   const weighed = candidates.flatMap((candidate) => {
     const near = nearness(candidate);
-    return near === undefined ? [] : [weigh(candidate, near)];
+    if (near === undefined) return [];
+    // The model has read the words that this memory has never seen.
+    const unknown = near.isRead ? 0 : candidate.features.unknown;
+    const features = { ...candidate.features, unknown, nearness: near.nearness, ...NOT_READ };
+    return [{ ...candidate, features, ...sums(features) }];
   });
   const judge = judgeFor(question);
   const kinds = Map.groupBy(weighed, ({ features }) => features.inThread);
@@ -86,7 +90,7 @@ export function scoreCandidates(
     // Lines of a conversation leave out what the lines around them say.
     const judged =
       inThread || judge === undefined ? ofKind : withLacking(ofKind, kind.sureFrom[by], judge, index);
-    return withVerdict(withLead(judged), kind, by, question.asksAll);
+    return withVerdict(judged, kind, by, question.asksAll);
   });
 }
 
@@ -114,16 +118,6 @@ export function sureByTime(document: IndexedDocument, passage: Passage): ScoredC
 
 type Weighed = Pick<ScoredCandidate, "unit" | "document" | "passage" | "features" | "merit" | "doubt">;
 
-function weigh(
-  { unit, document, passage, features: words }: Candidate,
-  { nearness, isRead }: Nearness,
-): Weighed {
-  // The model has read the words that this memory has never seen.
-  const unknown = isRead ? 0 : words.unknown;
-  const features = { ...words, unknown, nearness, ...NOT_READ };
-  return { unit, document, passage, features, ...sums(features) };
-}
-
 function sums(features: Features): Pick<Weighed, "merit" | "doubt"> {
   const { doubt } = features.inThread ? WEIGHTS.line : WEIGHTS.fact;
   return { merit: meritOf(features, features.nearness, features.ofAsker), doubt: sum(features, doubt) };
@@ -150,6 +144,9 @@ function sum<K extends keyof Features>(features: Features, weights: Readonly<Par
   return total;
 }
 
+/** As many as an answer shows of possible hits. */
+const READ_ANYWAY = 3;
+
 /** Reads the texts of candidates that may be shown: those that would be sure, and the best few. */
 function withLacking(
   weighed: readonly Weighed[],
@@ -157,88 +154,48 @@ function withLacking(
   judge: Judge,
   index: LexicalIndex,
 ): readonly Weighed[] {
-  const read = toRead(weighed, sureFrom);
-  const sameAs = sameWords(index);
+  const unnamed = weighed.filter(({ features }) => !features.isNamed).sort(byMerit);
+  const read = new Set([
+    ...unnamed.slice(0, READ_ANYWAY),
+    ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
+  ]);
+  const readWords = wordReader(index);
   return weighed.map((one) => {
     if (!read.has(one)) return one;
-    const isAbout = wordsIn(one.document, index, sameAs);
-    const { owner, answer, noun, matter, ofAsker } = judge(passageText(one), isAbout);
+    const { owner, answer, noun, matter, ofAsker } = judge(passageText(one), readWords(one.document));
     const lacks = { otherOwner: owner, otherAnswer: answer, otherNoun: noun, otherMatter: matter };
     const features = { ...one.features, ...lacks, lacking: owner || answer, ofAsker };
     return { ...one, features, ...sums(features) };
   });
 }
 
-function toRead(weighed: readonly Weighed[], sureFrom: number): ReadonlySet<Weighed> {
-  const unnamed = weighed.filter(({ features }) => !features.isNamed);
-  return new Set([
-    ...bestOf(unnamed, READ_ANYWAY),
-    ...unnamed.filter(({ merit, doubt }) => merit - doubt >= sureFrom),
-  ]);
-}
-
 export function passageText({ document, passage }: Pick<Weighed, "document" | "passage">): string {
   return document.content.slice(passage.start, passage.end);
 }
 
-/** By merit, the best first; of equal ones always the same, in whatever order they came. */
-function bestOf(weighed: readonly Weighed[], count: number): readonly Weighed[] {
-  const best: Weighed[] = [];
-  for (const one of weighed) {
-    const last = best.at(-1);
-    if (best.length === count && last !== undefined && !isBefore(one, last)) continue;
-    const place = best.findIndex((other) => isBefore(one, other));
-    best.splice(place === -1 ? best.length : place, 0, one);
-    best.length = Math.min(best.length, count);
-  }
-  return best;
+/** The best first; of equal ones always the same, in whatever order they came. */
+function byMerit(one: Weighed, other: Weighed): number {
+  return other.merit - one.merit || compareTied(one, other);
 }
 
-function isBefore(one: Weighed, other: Weighed): boolean {
-  return one.merit > other.merit || (one.merit === other.merit && compareTied(one, other) < 0);
-}
-
-/** As many as an answer shows of possible hits. */
-const READ_ANYWAY = 3;
-
-/** Whether a document has a word, another form or a synonym of it, in any field. */
-function wordsIn(document: IndexedDocument, index: LexicalIndex, sameAs: SameAs): (word: string) => boolean {
-  return (word) => {
-    const same = sameAs(word);
-    return document.units.some((unit) =>
-      index.postingsOfUnit(unit).some((posting) => same.has(termOfPosting(posting))),
-    );
-  };
-}
-
-/** The numbers of a word's terms and of their synonyms, as far as this memory has them. */
-type SameAs = (word: string) => ReadonlySet<number>;
-
-/** Looks up each word of a question once. */
-function sameWords(index: LexicalIndex): SameAs {
+/** Tells whether a document has a word, another form or a synonym of it, in any field. Looks up each word of a question once. */
+function wordReader(index: LexicalIndex): (document: IndexedDocument) => (word: string) => boolean {
   const known = new Map<string, ReadonlySet<number>>();
-  return (word) => {
-    const same = known.get(word) ?? numbersOf(word, index);
-    known.set(word, same);
-    return same;
-  };
+  return ({ units }) =>
+    (word) => {
+      const same = known.get(word) ?? numbersOf(word, index);
+      known.set(word, same);
+      return units.some((unit) =>
+        index.postingsOfUnit(unit).some((posting) => same.has(termOfPosting(posting))),
+      );
+    };
 }
 
+/** Of the terms of a word and of their synonyms, as far as this memory has them. */
 function numbersOf(word: string, { terms }: LexicalIndex): ReadonlySet<number> {
   const readings = [termOf(word), otherTermOf(word)].filter((term) => term !== undefined);
   const same = readings.flatMap((term) => [term, ...synonymsOf(term).keys()]);
   return new Set(same.map((term) => terms.numberOf(term)).filter((number) => number !== undefined));
-}
-
-/** How far the best is ahead of all other documents. */
-function withLead(weighed: readonly Weighed[]): readonly Weighed[] {
-  const [best, ...others] = weighed
-    .filter(({ features }) => !features.isNamed)
-    .sort((left, right) => right.merit - left.merit || compareTied(left, right));
-  if (best === undefined) return weighed;
-  const next = others.find(({ document }) => document !== best.document)?.merit ?? 0;
-  const features = { ...best.features, lead: Math.max(0, best.merit - Math.max(0, next)) };
-  return weighed.map((one) => (one === best ? { ...best, features } : one));
 }
 
 /** A document that the question names is sure, and has no effect on the others. */
@@ -249,33 +206,33 @@ function withVerdict(
   asksAll: boolean,
 ): readonly ScoredCandidate[] {
   const others = weighed.filter(({ features }) => !features.isNamed);
-  const isEnough = ({ merit, doubt, features }: Weighed) =>
-    merit + kind.lead[by] * features.lead - doubt >= kind.sureFrom[by];
+  const best = others.reduce<Weighed | undefined>(
+    (most, one) => (most === undefined || byMerit(one, most) < 0 ? one : most),
+    undefined,
+  );
+  let next = 0;
+  for (const { document, merit } of others) if (document !== best?.document) next = Math.max(next, merit);
+  const leadOf = (one: Weighed) => (one === best ? Math.max(0, one.merit - next) : 0);
+  const isEnough = (one: Weighed) => one.merit + kind.lead[by] * leadOf(one) - one.doubt >= kind.sureFrom[by];
   // One sure line of a conversation makes the others sure.
   const areSure = others.some((one) => one.features.inThread && isEnough(one));
-  const best = Math.max(...others.map(({ merit }) => merit));
   return weighed.map((one) => {
-    const { isNamed, hasAll } = one.features;
-    const isSure = isNamed || (asksAll && hasAll) || areSure || isEnough(one);
-    const odds = isNamed ? Number.POSITIVE_INFINITY : oddsOf(one, best, kind.chance[by]);
-    const lacks = kind.chance[by].lacking * Number(one.features.lacking);
-    const chance = 1 / (1 + Math.exp(-odds - lacks));
-    return { ...one, odds, chance, isSure, score: isSure ? (1 + chance) / 2 : possibleScore(chance) };
+    const features = one === best ? { ...one.features, lead: leadOf(one) } : one.features;
+    const isSure = features.isNamed || (asksAll && features.hasAll) || areSure || isEnough(one);
+    const odds = features.isNamed
+      ? Number.POSITIVE_INFINITY
+      : oddsOf({ ...one, features }, best?.merit ?? 0, kind.chance[by]);
+    const chance = 1 / (1 + Math.exp(-odds - kind.chance[by].lacking * Number(features.lacking)));
+    const { least, most } = WEIGHTS.possible.scores;
+    const score = isSure ? (1 + chance) / 2 : least + (most - least) * chance;
+    return { ...one, features, odds, chance, isSure, score };
   });
 }
 
 /** As a logarithm. */
-function oddsOf(
-  { merit, features }: Weighed,
-  best: number,
-  { base, lead, behind, ...by }: ChanceWeights,
-): number {
-  return base + by.merit * merit + lead * features.lead + behind * (best - merit);
-}
-
-function possibleScore(chance: number): number {
-  const { least, most } = WEIGHTS.possible.scores;
-  return least + (most - least) * chance;
+function oddsOf({ merit, features }: Weighed, best: number, weights: ChanceWeights): number {
+  const { base, lead, behind } = weights;
+  return base + weights.merit * merit + lead * features.lead + behind * (best - merit);
 }
 
 interface Nearness {
@@ -291,10 +248,8 @@ function nearnessBy(
   index: LexicalIndex,
 ): (candidate: Candidate) => Nearness | undefined {
   const { meaning, thread } = WEIGHTS;
-  const byWords = ({ features }: Candidate): Nearness => {
-    return { nearness: meaning.ofAllWords * features.coverage, isRead: false };
-  };
-  if (meant === undefined) return byWords;
+  const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
+  if (meant === undefined) return (candidate) => ({ nearness: byWords(candidate), isRead: false });
   const chance = nearestByChance(meant.passages);
   return (candidate) => {
     const { unit, features } = candidate;
@@ -304,11 +259,11 @@ function nearnessBy(
       if (features.coverage + features.synonyms === 0 && !features.isNamed) return undefined;
       // As far as nothing is, unless half of the question's words say enough.
       const lacking = Math.max(0, 1 - 2 * features.coverage);
-      return { nearness: byWords(candidate).nearness - lacking * chance, isRead: false };
+      return { nearness: byWords(candidate) - lacking * chance, isRead: false };
     }
     const lent = features.inThread ? thread.lent * contextNearness(candidate, meant, index) : 0;
     const nearness = Math.max(0, (known ?? 0) + lent) - chance;
-    const least = features.coverage >= meaning.enoughWords ? byWords(candidate).nearness : nearness;
+    const least = features.coverage >= meaning.enoughWords ? byWords(candidate) : nearness;
     return { nearness: Math.max(nearness, least), isRead: !features.inThread };
   };
 }
@@ -338,21 +293,16 @@ function contextNearness(
 /** The best passage of each document, best first. */
 export function bestPerDocument<Ranked extends RankedPassage>(scored: readonly Ranked[]): readonly Ranked[] {
   const seen = new Set<IndexedDocument>();
-  return [...scored].sort(compare).filter(({ document }) => {
+  const ranked = scored.toSorted((one, other) => other.score - one.score || compareTied(one, other));
+  return ranked.filter(({ document }) => {
     if (seen.has(document)) return false;
     seen.add(document);
     return true;
   });
 }
 
-/** By score, then newest, then path: the same query always gives the same order. */
-function compare(left: RankedPassage, right: RankedPassage): number {
-  return right.score - left.score || compareTied(left, right);
-}
-
-type Tied = Pick<Weighed, "document" | "passage">;
-
-function compareTied(left: Tied, right: Tied): number {
+/** By newest, then path: the same query always gives the same order. */
+function compareTied(left: Omit<RankedPassage, "score">, right: Omit<RankedPassage, "score">): number {
   return (
     right.document.updatedAt - left.document.updatedAt ||
     compareText(left.document.path, right.document.path) ||

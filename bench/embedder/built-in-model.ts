@@ -15,7 +15,7 @@ import type { Memory } from "../../app/memory.ts";
 import { startWorkerMemory } from "../../app/worker/worker-client.ts";
 import { findModel, installModel } from "../../model/artefact.ts";
 import { BuiltInModel } from "../../model/run-model.ts";
-import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
+import { REFERENCE_TEXTS } from "../../recall/meaning/reference-vectors.ts";
 import { buildAll, DIST } from "../../scripts/build/build.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { fillMemory, NEEDLE } from "../plugin/fill.ts";

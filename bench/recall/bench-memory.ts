@@ -11,7 +11,7 @@ import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { nodeSqliteDriver } from "../../engine/store/sqlite/node-sqlite-driver.ts";
 import { backgroundTimer, type Timer } from "../../engine/timing.ts";
-import { isEnglish } from "../../recall/analysis/language.ts";
+import { isEnglish } from "../../recall/analysis/commonness.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createRecall, type RecallOptions } from "../../recall/recall.ts";
 import type { CorpusSource, RecallHit, RecallQuery } from "../../recall/search-contract.ts";

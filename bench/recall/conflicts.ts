@@ -3,8 +3,7 @@
 import { Claim } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
 import type { Embedder } from "../../recall/embedder.ts";
-import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
-import { cosine, measureSpace } from "../../recall/meaning/similarity-normalizer.ts";
+import { cosine, measureSpace, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import { type Measured, table } from "../measured.ts";
 import { readPairs } from "../sets/pairs-set.ts";
 
@@ -49,7 +48,7 @@ async function deviationsOf(pairs: readonly Pair[], embedder: Embedder): Promise
   const deviations: number[] = [];
   for (const [place, { b }] of pairs.entries()) {
     const asked = await embedder.embedQuery(b.value);
-    deviations.push(space.scaleFor(asked)(cosine(asked, stored.vectors[place] ?? new Float32Array())));
+    deviations.push(space(asked)(cosine(asked, stored.vectors[place] ?? new Float32Array())));
   }
   return deviations;
 }

@@ -3,10 +3,9 @@
  * about the same thing at most: "Mum turns 70 on May 2" does not say when dad's birthday is.
  */
 import thesaurus from "../data/thesaurus.json" with { type: "json" };
-import { commonnessOf, FUNCTION_WORD } from "./commonness.ts";
+import { commonnessOf, FUNCTION_WORD, isEnglish } from "./commonness.ts";
 import { dateTermsOfQuery } from "./dates.ts";
 import { termOf } from "./english.ts";
-import { isEnglish } from "./language.ts";
 import type { Query } from "./query.ts";
 import { type Word, wordsOf } from "./words.ts";
 

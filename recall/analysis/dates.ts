@@ -10,29 +10,14 @@ june jun juni juin junio giugno junho; july jul juli juillet julio luglio julho;
 september sep sept septembre septiembre settembre setembro; october oct oktober okt octobre octubre ottobre outubro;
 november nov novembre noviembre novembro; december dec dezember dez decembre diciembre dicembre dezembro`;
 const MONTH_BY_NAME: ReadonlyMap<string, string> = new Map(
-  MONTHS.split(";").flatMap((names, month) => {
-    return names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, String(month + 1).padStart(2, "0")] as const);
-  }),
+  MONTHS.split(";").flatMap(
+    (names, month) =>
+      names.match(/\w+/g)?.map((name) => [name, String(month + 1).padStart(2, "0")] as const) ?? [],
+  ),
 );
 const YEAR = /^(?:19|20)\d\d$/;
 /** After one of these words a four-digit number is a year; elsewhere it may be a port or an amount. */
-const BEFORE_YEAR = new Set([
-  "in",
-  "of",
-  "year",
-  "during",
-  "since",
-  "from",
-  "im",
-  "jahr",
-  "en",
-  "annee",
-  "ano",
-  "del",
-]);
+const BEFORE_YEAR = new Set("in of year during since from im jahr en annee ano del".split(" "));
 const MONTH_NUMBER = /^(?:0[1-9]|1[0-2])$/;
 const DAY = /^(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/;
 

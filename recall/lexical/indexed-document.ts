@@ -1,8 +1,11 @@
-/** What the index stores of each entry besides its terms: enough to show a hit, to expire it and to find its neighbours. */
+/**
+ * What the index stores of each entry besides its terms: enough to show a hit, to expire it and to find its neighbours; and the
+ * passages of its text for search and display. Short texts stay whole, long ones are split at paragraphs, lines or sentences.
+ */
+import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import type { CorpusChunk, CorpusEntry, DocumentKind } from "../../engine/projections/corpus.ts";
 import type { EntryId, Fingerprint, Origin, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Writer } from "../../engine/store/writer.ts";
-import { countLines, LONGEST_SNIPPET, type Passage, passagesOf } from "./passages.ts";
 
 export interface IndexedDocument {
   readonly id: EntryId;
@@ -31,36 +34,32 @@ export interface IndexedDocument {
 }
 
 export function documentOf(entry: CorpusEntry, units: readonly number[]): IndexedDocument {
+  const { id, origin, kind, category, key, conversationId, createdAt, updatedAt, writer } = entry;
+  const { docid, path, title, content } = entry.chunk;
+  const { fingerprint, bodyStartLine, body, expiresAt = Number.POSITIVE_INFINITY } = entry;
   return {
-    id: entry.id,
-    origin: entry.origin,
-    kind: entry.kind,
-    docid: entry.chunk.docid,
-    path: entry.chunk.path,
-    title: entry.chunk.title,
-    content: entry.chunk.content,
-    category: entry.category,
-    key: entry.key,
-    conversationId: entry.conversationId,
-    createdAt: entry.createdAt,
-    updatedAt: entry.updatedAt,
-    expiresAt: entry.expiresAt ?? Number.POSITIVE_INFINITY,
-    writer: entry.writer,
-    fingerprint: entry.fingerprint,
-    bodyStartLine: entry.bodyStartLine,
-    bodyLength: entry.body.length,
-    units,
+    ...{ id, origin, kind, docid, path, title, content, category, key, conversationId },
+    ...{
+      createdAt,
+      updatedAt,
+      expiresAt,
+      writer,
+      fingerprint,
+      bodyStartLine,
+      bodyLength: body.length,
+      units,
+    },
   };
 }
 
 /** Documents in few lists of simple values, which are written and read several times faster than objects. */
 export interface PackedDocuments {
   readonly ids: readonly EntryId[];
-  readonly keys: string[];
-  readonly contents: string[];
+  readonly keys: readonly string[];
+  readonly contents: readonly string[];
   readonly fingerprints: readonly Fingerprint[];
   /** Null when they follow from category and key. */
-  readonly names: (Pick<IndexedDocument, "docid" | "path" | "title"> | null)[];
+  readonly names: readonly (Pick<IndexedDocument, "docid" | "path" | "title"> | null)[];
   /** What many documents share, and which of them each one has. */
   readonly shared: readonly Pick<IndexedDocument, Shared>[];
   readonly sharedBy: readonly number[];
@@ -97,7 +96,8 @@ export function packDocuments(documents: readonly IndexedDocument[]): PackedDocu
     contents: documents.map(({ content }) => content),
     fingerprints: documents.map(({ fingerprint }) => fingerprint),
     names: documents.map(({ docid, path, title, category, key }) => {
-      const isUsual = docid === `${category}/${key}` && path === simplePath(docid) && title === key;
+      const usual = usualNames(category, key);
+      const isUsual = docid === usual.docid && path === usual.path && title === key;
       return isUsual ? null : { docid, path, title };
     }),
     ...{ shared, sharedBy, numbers: Float64Array.from(numbers), units: Uint32Array.from(units) },
@@ -105,106 +105,26 @@ export function packDocuments(documents: readonly IndexedDocument[]): PackedDocu
   };
 }
 
-function simplePath(docid: string): string {
-  return `helmdeck/${docid}.md`;
+function usualNames(category: string, key: string): Pick<IndexedDocument, "docid" | "path" | "title"> {
+  const docid = `${category}/${key}`;
+  return { docid, path: `helmdeck/${docid}.md`, title: key };
 }
 
-/** A document in a row of packed ones: a hundred thousand of these take a fraction of the time and memory of whole objects. */
-export class PackedDocument implements IndexedDocument {
-  readonly #all: PackedDocuments;
-  readonly #row: number;
-
-  constructor(all: PackedDocuments, row: number) {
-    this.#all = all;
-    this.#row = row;
-  }
-
-  get id(): EntryId {
-    return this.#all.ids[this.#row] as EntryId; // a row of each list
-  }
-
-  get key(): string {
-    return this.#all.keys[this.#row] ?? "";
-  }
-
-  get content(): string {
-    return this.#all.contents[this.#row] ?? "";
-  }
-
-  get fingerprint(): Fingerprint {
-    return this.#all.fingerprints[this.#row] as Fingerprint; // as above
-  }
-
-  get docid(): string {
-    return this.#all.names[this.#row]?.docid ?? `${this.category}/${this.key}`;
-  }
-
-  get path(): string {
-    return this.#all.names[this.#row]?.path ?? simplePath(this.docid);
-  }
-
-  get title(): string {
-    return this.#all.names[this.#row]?.title ?? this.key;
-  }
-
-  get origin(): Origin {
-    return this.#shared.origin;
-  }
-
-  get kind(): DocumentKind {
-    return this.#shared.kind;
-  }
-
-  get category(): string {
-    return this.#shared.category;
-  }
-
-  get conversationId(): string | undefined {
-    return this.#shared.conversationId;
-  }
-
-  get writer(): Writer | undefined {
-    return this.#shared.writer;
-  }
-
-  get createdAt(): UnixMs {
-    return this.#number(0);
-  }
-
-  get updatedAt(): UnixMs {
-    return this.#number(1);
-  }
-
-  get expiresAt(): UnixMs {
-    return this.#number(2);
-  }
-
-  get bodyStartLine(): number {
-    return this.#number(3);
-  }
-
-  get bodyLength(): number {
-    return this.#number(4);
-  }
-
-  get units(): readonly number[] {
-    const start = this.#row === 0 ? 0 : this.#number(5 - NUMBERS);
-    return Array.from(this.#all.units.subarray(start, this.#number(5)));
-  }
-
-  /** So that a forgotten text leaves memory before the others do. */
-  erase(): void {
-    this.#all.keys[this.#row] = "";
-    this.#all.contents[this.#row] = "";
-    this.#all.names[this.#row] = null;
-  }
-
-  get #shared(): PackedDocuments["shared"][number] {
-    return this.#all.shared[this.#all.sharedBy[this.#row] ?? 0] as PackedDocuments["shared"][number]; // as above
-  }
-
-  #number(place: number): number {
-    return this.#all.numbers[this.#row * NUMBERS + place] ?? 0;
+export function* unpacked(packed: PackedDocuments): Generator<IndexedDocument> {
+  const { keys, contents, fingerprints, names, shared, sharedBy, numbers, units } = packed;
+  let unitsFrom = 0;
+  for (const [row, id] of packed.ids.entries()) {
+    const [key = "", content = "", fingerprint] = [keys[row], contents[row], fingerprints[row]];
+    const common = shared[sharedBy[row] ?? 0];
+    if (common === undefined || fingerprint === undefined) continue; // there is a row of each list
+    const [createdAt = 0, updatedAt = 0, expiresAt = 0, bodyStartLine = 0, bodyLength = 0, unitsTo = 0] =
+      numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS);
+    yield {
+      ...{ id, ...common, ...(names[row] ?? usualNames(common.category, key)), content, key, fingerprint },
+      ...{ createdAt, updatedAt, expiresAt, bodyStartLine, bodyLength },
+      units: Array.from(units.subarray(unitsFrom, unitsTo)),
+    };
+    unitsFrom = unitsTo;
   }
 }
 
@@ -271,4 +191,75 @@ function lineStart(content: string, line: number): number {
     at = next + 1;
   }
   return at;
+}
+
+/** A passage is shown whole. */
+export const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;
+/** A passage ends at the first boundary after this many characters. */
+const ENOUGH = 350;
+
+/** Part of a chunk's content: [start, end) in UTF-16 units, and its lines, counted from 1. */
+export interface Passage {
+  readonly start: number;
+  readonly end: number;
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+/** The passages of [from, to) in order; none is longer than a snippet, or begins or ends with white space. */
+export function passagesOf(content: string, from: number, to: number, firstLine: number): readonly Passage[] {
+  const passages: Passage[] = [];
+  let start = skipSpace(content, from, to);
+  let line = firstLine + countLines(content, from, start);
+  while (start < to) {
+    const cut = cutOf(content, start, to);
+    const end = start + content.slice(start, cut).trimEnd().length;
+    const endLine = line + countLines(content, start, end);
+    passages.push({ start, end, startLine: line, endLine });
+    const next = skipSpace(content, cut, to);
+    line = endLine + countLines(content, end, next);
+    start = next;
+  }
+  return passages;
+}
+
+/** The end of the passage that begins at `start`: the last paragraph, line, sentence or word boundary that fits. */
+function cutOf(content: string, start: number, to: number): number {
+  if (to - start <= LONGEST_SNIPPET) return to;
+  const window = content.slice(start, start + LONGEST_SNIPPET);
+  for (const boundary of [/\n\s*\n/gu, /\n/gu, /[.!?]\s|[。！？]/gu, /\s/gu]) {
+    const cut = boundaryIn(window, boundary);
+    if (cut > 0) return start + cut;
+  }
+  return start + wholeCharacters(window);
+}
+
+/** The first boundary after ENOUGH, or the last one before it that leaves a reasonable piece. */
+function boundaryIn(window: string, boundary: RegExp): number {
+  let last = 0;
+  for (const match of window.matchAll(boundary)) {
+    const end = match.index + match[0].length;
+    if (end >= ENOUGH) return end;
+    last = end;
+  }
+  return last >= ENOUGH / 2 ? last : 0;
+}
+
+/** Length without half a surrogate pair at the end. */
+export function wholeCharacters(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
+}
+
+function skipSpace(content: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && /\s/u.test(content[at] ?? "")) at += 1;
+  return at;
+}
+
+export function countLines(content: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = content.indexOf("\n", from); at !== -1 && at < to; at = content.indexOf("\n", at + 1))
+    lines += 1;
+  return lines;
 }

@@ -8,18 +8,18 @@ import { termOf } from "../analysis/english.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { RelatedFacts } from "../related-facts.ts";
 import { Arena, type ArenaSpare, Column } from "./arena.ts";
+import type { Passage } from "./indexed-document.ts";
 import {
   charactersOf,
   documentOf,
   type IndexedDocument,
-  PackedDocument,
   type PackedDocuments,
   packDocuments,
   passagesOfEntry,
   searchedText,
+  unpacked,
 } from "./indexed-document.ts";
 import { Neighbours } from "./neighbours.ts";
-import type { Passage } from "./passages.ts";
 import {
   ANYWHERE,
   BODY_COUNT,
@@ -143,7 +143,6 @@ export class LexicalIndex {
     this.#documents.delete(id);
     this.#characters -= charactersOf(document);
     this.neighbours.remove(document);
-    if (document instanceof PackedDocument) document.erase();
   }
 
   /** Drops what a batch of entries shared: it may hold words of a fact that is forgotten later. */
@@ -281,9 +280,8 @@ export class LexicalIndex {
 
   #takeDocuments(packed: PackedDocuments): void {
     this.#characters += packed.characters;
-    for (const [row, id] of packed.ids.entries()) {
-      const document = new PackedDocument(packed, row);
-      this.#documents.set(id, document);
+    for (const document of unpacked(packed)) {
+      this.#documents.set(document.id, document);
       for (const unit of document.units) this.#documentOfUnit[unit] = document;
       if (document.origin === "fact") this.neighbours.add(document);
     }

@@ -5,9 +5,8 @@ import type { Topic } from "../topic.ts";
 import { analyseQuery, conceptsOf } from "./analyse-query.ts";
 import { ConceptMarks, FeatureExtractor, Matches, type WordFeatures } from "./candidate-features.ts";
 import { CandidateScores } from "./candidate-scores.ts";
-import type { IndexedDocument } from "./indexed-document.ts";
+import type { IndexedDocument, Passage } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import type { Passage } from "./passages.ts";
 
 /** How many passages get a closer look. */
 const LOOKED_AT = 150;

@@ -1,6 +1,6 @@
 /**
  * Embeds questions within a time budget: caches vectors, shares concurrent requests, and gives up rather than making a person
- * wait.
+ * wait. Tells in a sentence why an answer lacks what a model would find.
  */
 import { asHelmdeckError, type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
 import { openLimits, orAborted, processTimer, type Timer } from "../../engine/timing.ts";
@@ -10,10 +10,8 @@ import { fold } from "../analysis/words.ts";
 import type { Embedder } from "../embedder.ts";
 import type { LexicalIndex } from "../lexical/lexical-index.ts";
 import { synonymsOf } from "../lexical/synonyms.ts";
-import type { QuestionVector } from "../vectors/semantic-contract.ts";
-import { LruCache } from "./lru-cache.ts";
-import { ReferenceVectors } from "./reference-vectors.ts";
-import { measureSpace, type Scale, type SimilarityNormalizer } from "./similarity-normalizer.ts";
+import type { Coverage, EmbeddingStatus, QuestionVector } from "../vectors/semantic-contract.ts";
+import { measureSpace, ReferenceVectors, type Scale, SharedAttempts } from "./reference-vectors.ts";
 
 export interface QuestionsOptions {
   readonly timer?: Timer;
@@ -27,6 +25,8 @@ export type ReadQuestion =
   | { readonly kind: "read"; readonly question: QuestionVector; readonly scale: Scale }
   | { readonly kind: "missed"; readonly code: ErrorCode };
 
+type Space = ReturnType<typeof measureSpace>;
+
 const BUDGET_MS = 1_500;
 /** Half a megabyte with the default model. */
 const KEPT_QUESTIONS = 128;
@@ -36,10 +36,10 @@ const MEASURING = { deadlineMs: 60_000 };
 export class Questions {
   readonly #timer: Timer;
   readonly #budgetMs: number;
-  readonly #vectors = new LruCache<Float32Array>(KEPT_QUESTIONS);
+  readonly #vectors = new SharedAttempts<Float32Array>(KEPT_QUESTIONS);
   readonly #references: ReferenceVectors;
   /** By their reference vectors. */
-  readonly #normalizers = new WeakMap<readonly Float32Array[], SimilarityNormalizer>();
+  readonly #spaces = new WeakMap<readonly Float32Array[], Space>();
 
   constructor(options: QuestionsOptions = {}) {
     const { timer = processTimer, budgetMs = BUDGET_MS, references = new ReferenceVectors() } = options;
@@ -68,9 +68,9 @@ export class Questions {
     this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question retries and reports
   }
 
-  /** Measures similarities of a model's vectors. Rejects like the embedder. */
-  async space(embedder: Embedder): Promise<SimilarityNormalizer> {
-    return this.#normalizer(await this.#references.get(embedder, MEASURING));
+  /** Rejects like the embedder. */
+  async space(embedder: Embedder): Promise<Space> {
+    return this.#spaceOf(await this.#references.get(embedder, MEASURING));
   }
 
   async #read(
@@ -83,13 +83,13 @@ export class Questions {
       references[0]?.length === vector.length
         ? references
         : await this.#references.remake(embedder, vector.length, MEASURING);
-    const scale = this.#normalizer(fitting).scaleFor(vector);
+    const scale = this.#spaceOf(fitting)(vector);
     return { kind: "read", question: { space: embedder.space, vector }, scale };
   }
 
   async #vector(text: string, embedder: Embedder, signal: AbortSignal): Promise<Float32Array> {
     let isShared = true;
-    const vector = this.#vectors.get(JSON.stringify([embedder.space, text]), () => {
+    const vector = this.#vectors.getOrMake(JSON.stringify([embedder.space, text]), () => {
       isShared = false;
       return orAborted(embedder.embedQuery(text, { signal, deadlineMs: this.#budgetMs }), signal);
     });
@@ -103,9 +103,9 @@ export class Questions {
     }
   }
 
-  #normalizer(references: readonly Float32Array[]): SimilarityNormalizer {
-    const known = this.#normalizers.get(references) ?? measureSpace(references);
-    this.#normalizers.set(references, known);
+  #spaceOf(references: readonly Float32Array[]): Space {
+    const known = this.#spaces.get(references) ?? measureSpace(references);
+    this.#spaces.set(references, known);
     return known;
   }
 }
@@ -142,4 +142,42 @@ function knownSynonym(word: string, { terms }: LexicalIndex): string | undefined
   for (const [synonym, { word: itsWord }] of synonymsOf(term))
     if (terms.numberOf(synonym) !== undefined) return itsWord;
   return undefined;
+}
+
+const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
+const HOW_TO_EMBED =
+  "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
+const BUSY = " (this machine is busy); try again in a moment.";
+
+const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
+  deadline_exceeded: "WHO did not answer in time",
+  embeddings_out_of_memory: "WHO has too little memory",
+  model_missing: "the embedding model is not installed",
+  model_changed: "the built-in model was changed, and is not loaded",
+  rate_limited: "WHO received too many requests",
+  dimension_mismatch: "the embedding model changed",
+};
+
+export function missedNote(code: ErrorCode, { isLocal }: Pick<EmbeddingStatus, "isLocal">): string {
+  const phrase = PHRASES[code] ?? "WHO is not available";
+  const why = phrase.replace("WHO", isLocal ? "the built-in model" : "the embedding service");
+  const remedy = isLocal && code === "deadline_exceeded" ? BUSY : ".";
+  return keywordsOnlyNote(`${why}${remedy}`);
+}
+
+/** @param why as the end of a sentence */
+export function keywordsOnlyNote(why: string): string {
+  return `Searched by keywords only: ${why}`;
+}
+
+/** With a remedy, or the reason why there are no vectors yet. */
+export function nothingEmbeddedNote({ lastError, ...embedding }: EmbeddingStatus): string {
+  if (lastError !== undefined) return missedNote(lastError, embedding);
+  return keywordsOnlyNote(`no entry is embedded yet. ${embedding.embeds ? UNDER_WAY : HOW_TO_EMBED}`);
+}
+
+/** Undefined when everything possible is embedded. */
+export function coverageNote({ embedded, total, refused }: Coverage): string | undefined {
+  if (embedded + refused >= total) return undefined;
+  return `Embedded so far: ${embedded} of ${total} entries. The others are found by keywords.`;
 }

@@ -4,8 +4,7 @@ import { referenceCacheOver } from "../../app/vector-cache.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
-import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
-import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
+import { REFERENCE_TEXTS, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
 import type { Coverage } from "../../recall/vectors/semantic-contract.ts";
 import { ANA, BEN, openSemanticRig as open, type SemanticRig } from "./vectors-rig.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { readNaturalSet } from "../../bench/recall/natural-set.ts";
 import { readParaphraseSet } from "../../bench/recall/paraphrase-set.ts";
-import { isEnglish } from "../../recall/analysis/language.ts";
+import { isEnglish } from "../../recall/analysis/commonness.ts";
 import { OWNER, recallOf, WritableSource } from "./corpus.ts";
 import { directionOf, drawSpace } from "./meaning.ts";
 

@@ -2,7 +2,7 @@
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { passagesOfEntry } from "../../recall/lexical/indexed-document.ts";
-import { cosine } from "../../recall/meaning/similarity-normalizer.ts";
+import { cosine } from "../../recall/meaning/reference-vectors.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
 
 const DIMENSIONS = 64;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
-import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
+import { REFERENCE_TEXTS } from "../../recall/meaning/reference-vectors.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { drawSpace } from "./meaning.ts";
 

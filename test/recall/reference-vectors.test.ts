@@ -5,8 +5,11 @@ import type { ReferenceVectors as KeptVectors, MemoryStore } from "../../engine/
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { Questions } from "../../recall/meaning/questions.ts";
-import { REFERENCE_TEXTS } from "../../recall/meaning/reference-texts.ts";
-import { type ReferenceCache, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
+import {
+  REFERENCE_TEXTS,
+  type ReferenceCache,
+  ReferenceVectors,
+} from "../../recall/meaning/reference-vectors.ts";
 import { directionOf } from "./meaning.ts";
 
 interface Model extends Embedder {

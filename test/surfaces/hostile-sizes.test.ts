@@ -15,7 +15,7 @@ import { quotedKey, quotedText } from "../../engine/projections/frame.ts";
 import { namespaceOf } from "../../engine/store/namespace.ts";
 import { storedItself } from "../../plugin/capture-hook.ts";
 import { placedRunsOf, separateWordsOf, umlautSpellings } from "../../recall/analysis/words.ts";
-import { passagesOf } from "../../recall/lexical/passages.ts";
+import { passagesOf } from "../../recall/lexical/indexed-document.ts";
 
 const CHARACTERS = 256 * 1024;
 /** Linear functions take less than one, also on a busy machine. */
