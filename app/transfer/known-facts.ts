@@ -2,17 +2,18 @@
  * What a memory knows of a fact that is about to be imported: the same under another key, what contradicts it, what is near.
  *
  * Judged by the texts and keys alone. Facts with the same words are found by a digest. For the other relations, a fact is compared
- * with those that share its rarest words, so that each takes about the same time in a memory of any size.
+ * with the closest by words, as a search finds them, so that each takes about the same time in a memory of any size.
  */
 import { isPinned } from "../../engine/facts/marks.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
+import { projectEntry } from "../../engine/projections/chunks.ts";
 import { cutText } from "../../engine/projections/frame.ts";
-import type { Entry, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
+import type { Entry, EntryId, MemoryStore, Revision, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
-import { termOf } from "../../recall/analysis/english.ts";
 import type { Claim, FactText } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
-import { SharedWords } from "../../recall/shared-words.ts";
+import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
+import { LexicalSearch } from "../../recall/lexical/lexical-search.ts";
 import { claimOf, digestOfText } from "../same-text.ts";
 
 export interface KnownFact {
@@ -33,16 +34,17 @@ type Compared = Required<Shown>;
 
 const PAGE_FACTS = 250;
 const MOST_COMPARED = 20_000;
+/** Facts that a new one is compared with. */
+const MOST_CLOSE = 12;
 const SHOWN_CHARACTERS = 400;
 const MOST_NEAR = 3;
 const ORDER = ["same", "contradict", "near"] as const;
 
 export class KnownFacts {
   readonly #bySaying = new Map<string, Shown[]>();
-  readonly #compared: Compared[] = [];
-  readonly #words = new SharedWords();
-  /** By word: most words of a memory are in many facts. */
-  readonly #terms = new Map<string, string>();
+  readonly #compared = new Map<EntryId, Compared>();
+  readonly #index = new LexicalIndex();
+  readonly #search = new LexicalSearch();
 
   private constructor() {}
 
@@ -60,8 +62,9 @@ export class KnownFacts {
     const claim = this.#claimOf(fact);
     const relations = new Map<Shown, KnownFact["relation"] | undefined>();
     if (claim !== undefined)
-      for (const place of this.#words.closest(claim)) {
-        const other = this.#compared[place];
+      for (const unit of this.#search.closest(claim.around, this.#index, MOST_CLOSE, []).keys()) {
+        const id = this.#index.documentOf(unit)?.id;
+        const other = id && this.#compared.get(id);
         if (other !== undefined) relations.set(other, seenAs(relationOf(claim, other.claim)));
       }
     for (const other of this.#bySaying.get(digestOfText(fact.value)) ?? [])
@@ -76,23 +79,21 @@ export class KnownFacts {
     });
   }
 
-  #add({ key, value: bytes, updatedAt, tags }: Entry): void {
-    const value = Buffer.from(bytes).toString();
-    const claim = this.#compared.length < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
+  #add(entry: Entry): void {
+    const { id, key, updatedAt, tags } = entry;
+    const value = Buffer.from(entry.value).toString();
+    const claim = this.#compared.size < MOST_COMPARED ? this.#claimOf({ key, value }) : undefined;
     const shown = { key, value: cutText(value, SHOWN_CHARACTERS), updatedAt, isPinned: isPinned({ tags }) };
     const fact = claim && { ...shown, claim };
     append(this.#bySaying, digestOfText(value), fact ?? shown);
-    if (fact === undefined) return;
-    this.#compared.push(fact);
-    this.#words.add(fact.claim);
+    const projected = fact && projectEntry(entry);
+    if (fact === undefined || projected?.kind !== "chunk") return;
+    this.#index.add(projected.entry);
+    this.#compared.set(id, fact);
   }
 
   #claimOf(fact: FactText): Claim | undefined {
-    return claimOf(fact, (word) => {
-      const term = this.#terms.get(word) ?? termOf(word);
-      this.#terms.set(word, term);
-      return term;
-    });
+    return claimOf(fact, (word) => this.#index.termOf(word));
   }
 }
 
