@@ -4,10 +4,7 @@
 export interface Embedder {
   /** The service's name for the model, with its tag: `nomic-embed-text:latest`. */
   readonly model: string;
-  /**
-   * Everything that a vector depends on (model, prefixes, chosen dimensions), in one line. Vectors of different spaces must never
-   * be compared, so a cache stores the space with each vector.
-   */
+  /** All that a vector depends on (model, prefixes, dimensions), in one line. Vectors of different spaces must never be compared. */
   readonly space: string;
   /** Undefined until it is configured or the model has answered once; then fixed for the life of this embedder. */
   readonly dimensions: number | undefined;
@@ -20,20 +17,15 @@ export interface Embedder {
    * fails, the promise rejects, and the caller decides which texts to retry.
    */
   embedDocuments(texts: readonly string[], options?: EmbedOptions): Promise<Embeddings>;
-  /**
-   * The vector of a question. A question longer than the model's context is truncated. Never waits behind documents that this
-   * embedder has not sent yet.
-   */
+  /** Truncates a question longer than the model's context. Never waits behind documents that this embedder has not sent yet. */
   embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
   /** Ends calls in progress; later calls reject with `cancelled`. */
   close(): void;
 }
 
 /**
- * Both limit the whole call, including waiting and retries.
- *
- * Rejections are `HelmdeckError`s: `deadline_exceeded`, `cancelled` (the signal), `embeddings_unavailable`,
- * `embeddings_out_of_memory`, `rate_limited`, `model_missing`, `dimension_mismatch`, `invalid_input`.
+ * Both limit the whole call, including waiting and retries. Rejections are `HelmdeckError`s: `deadline_exceeded`, `cancelled` (the
+ * signal), `embeddings_unavailable`, `embeddings_out_of_memory`, `rate_limited`, `model_missing`, `dimension_mismatch`, `invalid_input`.
  */
 export interface EmbedOptions {
   readonly signal?: AbortSignal;
@@ -43,13 +35,6 @@ export interface EmbedOptions {
 export interface Embeddings {
   /** One per text, each of length 1, all of the same dimensions, finite numbers only. */
   readonly vectors: readonly Float32Array[];
-  /** The texts that exceeded the model's context; their vectors stand for the beginning only. */
-  readonly truncated: readonly Truncation[];
-}
-
-interface Truncation {
-  /** Position among the texts of the call. */
-  readonly index: number;
-  /** How many UTF-16 units from its start the vector stands for. */
-  readonly usedLength: number;
+  /** The texts that exceeded the model's context, by place: their vectors stand for that many UTF-16 units from the start. */
+  readonly truncated: readonly { readonly index: number; readonly usedLength: number }[];
 }

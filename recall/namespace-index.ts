@@ -1,12 +1,16 @@
-/** One namespace's index: built from its source, kept current, and measured. */
+/**
+ * One namespace's index: built from its source, kept current, and measured. A copy of a large one is kept for the next start: as parts
+ * of about a megabyte, each made and read in one short step.
+ */
 import { debuglog } from "node:util";
+import { deserialize, serialize } from "node:v8";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { CorpusEntry } from "../engine/projections/corpus.ts";
+import type { IndexSnapshots } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { nextTurn, within } from "../engine/timing.ts";
-import { buildOf, indexesFrom, LARGE_DOCUMENTS, partsOf, type SnapshotOptions } from "./index-snapshot.ts";
 import { textOfDocument } from "./lexical/indexed-document.ts";
-import { type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
+import { type IndexPart, type IndexView, LexicalIndex } from "./lexical/lexical-index.ts";
 import type { ReadMeaning } from "./related-facts.ts";
 import type { CorpusChanges, CorpusSource } from "./search-contract.ts";
 import type { SemanticIndex, VectorFollower } from "./vectors/semantic-contract.ts";
@@ -26,6 +30,20 @@ export interface NamespaceIndexOptions {
   /** A reading of the source ended after this time, its wait for a turn included. */
   readonly onRead?: (tookMs: number) => void;
 }
+
+/** Where copies are kept. */
+export interface SnapshotOptions {
+  /** The open store's; undefined when it keeps none. */
+  readonly kept: () => IndexSnapshots | undefined;
+  /** The program's version. */
+  readonly version: string;
+  /** From how many documents on an index is copied: a smaller one is built in less than a fifth of a second. Default 2,000. */
+  readonly largeDocuments?: number;
+}
+
+const LARGE_DOCUMENTS = 2_000;
+/** Increment when the same entries give another index (texts, terms, passages), or when parts have another form; a test notices. */
+const FORMAT = 3;
 
 const BATCH_ROWS = 250;
 /** Longest stretch of indexing before yielding to the event loop. */
@@ -312,4 +330,50 @@ type ChangesPage = Extract<CorpusChanges, { readonly kind: "changes" }>;
 
 export function closedError(): HelmdeckError {
   return new HelmdeckError("store_unavailable", "Recall is closed. Open the memory again.");
+}
+
+function buildOf({ version }: SnapshotOptions): string {
+  return `${version} ${FORMAT} ${process.versions.icu}`; // ICU divides texts into words
+}
+
+/** Before each part: whether it is of the tool calls' index, and whether it is a bare page. Keeps numbers aligned. */
+const TAG_BYTES = 4;
+
+/** @throws when `isCurrent` tells that the indexes have changed since the first part */
+function* partsOf(view: IndexView, isCurrent: () => boolean): Generator<Uint8Array> {
+  for (const index of [view.index, view.toolCalls]) {
+    for (const part of index?.parts() ?? []) {
+      if (!isCurrent()) throw new Error("The index changed while it was copied.");
+      const tag = Uint8Array.of(Number(index === view.toolCalls), Number(part.kind === "page"), 0, 0);
+      yield Buffer.concat([
+        tag,
+        part.kind === "page"
+          ? Buffer.from(part.page.buffer, part.page.byteOffset, part.page.byteLength)
+          : serialize(part),
+      ]);
+    }
+  }
+}
+
+/** The copied indexes, once every part was read. Throws what `parts` throws. */
+async function indexesFrom(parts: AsyncIterable<Uint8Array>): Promise<IndexView> {
+  const index = new LexicalIndex();
+  let toolCalls: LexicalIndex | undefined;
+  for await (const part of parts) {
+    if (part[0] === 1) toolCalls ??= new LexicalIndex();
+    ((part[0] === 1 ? toolCalls : undefined) ?? index).take(partIn(part));
+  }
+  return { index, toolCalls };
+}
+
+/** A page is not copied again: there may be hundreds of megabytes of them. */
+function partIn(part: Uint8Array): IndexPart {
+  const content = part.subarray(TAG_BYTES);
+  if (part[1] !== 1) return deserialize(content) as IndexPart; // authenticated, and written by this version
+  const isAligned = content.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0;
+  const { buffer, byteOffset, byteLength } = isAligned ? content : Uint8Array.from(content);
+  return {
+    kind: "page",
+    page: new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT),
+  };
 }

@@ -1,13 +1,14 @@
 /** Recall's interface: the corpus source that it reads (with a change cursor), and the ranked, scored hits that it returns. */
 
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
-import type { CorpusEntry, DocumentKind } from "../engine/projections/corpus.ts";
+import type { CorpusEntry } from "../engine/projections/corpus.ts";
 import type { Conflicting } from "../engine/projections/frame.ts";
 import type { EntryId, UnixMs } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import type { Said, Writer } from "../engine/store/writer.ts";
 import type { FactText } from "./claims.ts";
 import type { Relation } from "./conflicts.ts";
+import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { RelatedPair } from "./related-facts.ts";
 
 /** The source of a namespace's chunks, such as the embedded engine or a remote engine. */
@@ -36,26 +37,18 @@ export interface RecallQuery {
   readonly recall?: RecallMode;
 }
 
-export interface RecallHit {
-  readonly kind: DocumentKind;
-  readonly docid: string;
-  readonly path: string;
-  readonly title: string;
+export interface RecallHit
+  extends Pick<IndexedDocument, "kind" | "docid" | "path" | "title" | "category" | "key"> {
   /** 0 to 1: an exact answer near 0.9, a good one above 0.5, a possible one below 0.35. */
   readonly score: number;
   /** Only possibly related; after the sure ones. */
   readonly possible?: true;
   /** Why a possible hit is not sure. */
   readonly why?: PossibleReason;
-  /**
-   * The part of the best passage that answers, with "…" where it is cut (100 characters for a possible hit, less than 700 for others);
-   * spans startLine to endLine of the chunk's content, counted from 1.
-   */
+  /** The part of the best passage that answers, with "…" where it is cut; spans these lines of the chunk's content, counted from 1. */
   readonly snippet: string;
   readonly startLine: number;
   readonly endLine: number;
-  readonly category: string;
-  readonly key: string;
   readonly createdAt: UnixMs;
   readonly updatedAt: UnixMs;
   readonly expiresAt?: UnixMs;
@@ -83,19 +76,11 @@ export interface AlikeFact extends Said {
   readonly relation: Exclude<Relation, "none">;
 }
 
-/**
- * A feature and its weight. The score rises with the sum of their products; doubts have negative weights and keep a candidate
- * from being sure.
- */
-export interface ScorePart {
-  readonly value: number;
-  readonly weight: number;
-}
+/** A feature and its weight. The score rises with the sum of their products; doubts have negative weights: they keep it from being sure. */
+export type ScorePart = Readonly<Record<"value" | "weight", number>>;
 
 /** A candidate that is not shown. */
-export interface LeftOut {
-  readonly key: string;
-  readonly path: string;
+export interface LeftOut extends Pick<RecallHit, "key" | "path"> {
   /** 0 to 1: the chance that it answers. */
   readonly certainty: number;
   /** A short reason for a person. */
@@ -104,10 +89,7 @@ export interface LeftOut {
 }
 
 export interface RecallAnswer {
-  /**
-   * Best first; ties by newest, then by path, so that the same query always gives the same order. Of two that contradict each
-   * other, the newer one is first.
-   */
+  /** Best first; ties by newest, then by path. Of two that contradict each other, the newer one is first. */
   readonly results: readonly RecallHit[];
   readonly mode: "keyword" | "hybrid";
   /** Why the answer may be incomplete, for a person: still indexing, no embeddings. */

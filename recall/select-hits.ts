@@ -47,7 +47,9 @@ function hitsAmong(
   wanted: SelectionOptions,
 ): readonly ScoredCandidate[] {
   const all = best.filter(({ isSure }) => isSure);
-  const sure = bestApart(wanted.foldsCopies ? withoutDuplicates(all, index) : all, index, wanted.limit);
+  // Lines of a conversation are kept: a repetition is part of it.
+  const identityOf = (one: ScoredCandidate) => (one.features.inThread ? one.document.id : textOf(one, index));
+  const sure = bestApart(wanted.foldsCopies ? folded(all, identityOf) : all, index, wanted.limit);
   return [...sure, ...possibleHits(best, sure, index, wanted)];
 }
 
@@ -156,25 +158,13 @@ export function whyPossible({ features }: ScoredCandidate): PossibleReason {
   return features.synonyms > 0 ? "synonyms" : "meaning";
 }
 
-/**
- * Handles copies of a text. In semantic search, the same text stored twice is one answer; a person's copy or else the newest represents it.
- *
- * Near-copies may carry different facts ("room 12", "room 13"), and so may the same text under several keys. None is hidden; but
- * when slots are few, near-copies share one, so that they cannot crowd out other answers.
- *
- * Keeps each text once, in the given order. Lines of a conversation are kept: a repetition is part of it.
- */
-function withoutDuplicates(
-  scored: readonly ScoredCandidate[],
-  index: LexicalIndex,
-): readonly ScoredCandidate[] {
-  return folded(scored, (one) => (one.features.inThread ? one.document.id : textOf(one, index)));
-}
-
 /** Words to compare, from the beginnings of two texts. */
 const WORDS_COMPARED = 200;
 
-/** The best ones in the given order: one per group of near-copies first, then the others in the remaining slots. */
+/**
+ * The best ones in the given order: one per group of near-copies first, then the others in the remaining slots. They may carry
+ * different facts ("room 12", "room 13"), so none is hidden; but they cannot crowd out other answers.
+ */
 function bestApart(
   matches: readonly ScoredCandidate[],
   index: LexicalIndex,
@@ -221,7 +211,7 @@ function areNear(one: Uint32Array, other: Uint32Array): boolean {
   return spareHere >= one.length - left && spareThere >= other.length - right;
 }
 
-/** The groups keep the order of their best members; each shows the one whose word weighs most. */
+/** Each text once: the groups keep the order of their best members, and show a person's copy or else the newest. */
 function folded(
   scored: readonly ScoredCandidate[],
   identityOf: (scored: ScoredCandidate) => string,

@@ -49,21 +49,18 @@ function behind(choice: Selection, sure: readonly ScoredCandidate[], limit: numb
 interface Run {
   readonly document: IndexedDocument;
   readonly index: LexicalIndex;
-  /** Among those with the same name; 0 is the newest. */
-  readonly rank: number;
 }
 
 /** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
-function doneThen(toolCalls: ToolCalls, limit: number): readonly ScoredCandidate[] {
-  const byName = Map.groupBy(runsThen(toolCalls), ({ document }) =>
-    document.key.slice(0, document.key.lastIndexOf("/")),
+function doneThen({ deed, indexes, now }: ToolCalls, limit: number): readonly ScoredCandidate[] {
+  const isMeant = ({ origin, createdAt, expiresAt }: IndexedDocument): boolean =>
+    origin === "audit" && expiresAt > now && (deed?.covers?.(createdAt) ?? true);
+  const runs = indexes.flatMap((index) =>
+    [...index.documents()].filter(isMeant).map((document): Run => ({ document, index })),
   );
-  const ranked = [...byName.values()].flatMap((same) =>
-    same
-      .sort(newestFirst)
-      .slice(0, limit)
-      .map((run, rank) => ({ ...run, rank })),
-  );
+  const byName = Map.groupBy(runs, ({ document: { key } }) => key.slice(0, key.lastIndexOf("/")));
+  const newest = [...byName.values()].map((same) => same.sort(newestFirst).slice(0, limit));
+  const ranked = newest.flatMap((same) => same.map((run, rank) => ({ ...run, rank })));
   return ranked
     .sort((one, other) => one.rank - other.rank || newestFirst(one, other))
     .slice(0, limit)
@@ -71,14 +68,6 @@ function doneThen(toolCalls: ToolCalls, limit: number): readonly ScoredCandidate
       const passage = index.passageOf(document.units[0] ?? -1);
       return passage === undefined ? [] : [sureByTime(document, passage)];
     });
-}
-
-function runsThen({ deed, indexes, now }: ToolCalls): readonly Run[] {
-  const isMeant = ({ origin, createdAt, expiresAt }: IndexedDocument): boolean =>
-    origin === "audit" && expiresAt > now && (deed?.covers?.(createdAt) ?? true);
-  return indexes.flatMap((index) =>
-    [...index.documents()].filter(isMeant).map((document) => ({ document, index, rank: 0 })),
-  );
 }
 
 function newestFirst({ document: one }: Run, { document: other }: Run): number {

@@ -4,7 +4,7 @@ import { recallOverStore } from "../../app/corpus-source.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { createRecall } from "../../recall/recall.ts";
-import { textsOf } from "../../recall/vectors/embed-entries.ts";
+import { textsOf } from "../../recall/vectors/semantic-index.ts";
 import { NAMESPACE, openVectors, pagesOf } from "./filled.ts";
 import { DIMENSIONS, dot, madeEmbedder, madeVector } from "./made-vectors.ts";
 

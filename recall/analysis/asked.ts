@@ -32,7 +32,7 @@ export function judgeFor(question: Query): Judge | undefined {
   if (!isEnglish(asking)) return undefined;
   const owners = ownersIn(question);
   const noun = nounIn(words);
-  const wanted = WANTED.find(({ asks }) => asks.test(asking));
+  const wanted = WANTED.find(([asks]) => asks.test(asking))?.[1];
   const isOfAsker = OF_ASKER.test(asking);
   if (owners.length === 0 && noun === undefined && wanted === undefined && !isOfAsker) return undefined;
   const asked = new Set(words.map(({ text }) => termOf(text)));
@@ -40,7 +40,7 @@ export function judgeFor(question: Query): Judge | undefined {
   const rest = content.map(({ text }) => text).filter((text) => !owners.includes(text));
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
-    answer: wanted !== undefined && !wanted.isIn(text, { asked, isAbout }),
+    answer: wanted !== undefined && !isIn(text, wanted, { asked, isAbout }),
     noun: noun !== undefined && !isAbout(noun),
     matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
     ofAsker: isOfAsker && OF_WRITER.test(text),
@@ -112,11 +112,8 @@ function lastOfPhrase(words: readonly Word[]): string | undefined {
   return last;
 }
 
-/** What a question's answer looks like. */
-interface Wanted {
-  readonly asks: RegExp;
-  readonly isIn: (text: string, question: Question) => boolean;
-}
+/** What a question asks, and how a text's answer looks. */
+type Wanted = readonly [asks: RegExp, answer: RegExp | ((text: string, question: Question) => boolean)];
 
 interface Question {
   /** The terms of its words. */
@@ -133,8 +130,6 @@ const NUMBER = new RegExp(
 );
 const AGE = new RegExp(`${NUMBER.source}|\\b(?:born|birthday|baby|newborn|teenager)\\b`, "iu");
 const AMOUNT = new RegExp(`${NUMBER.source}|\\b(?:free|cheap|expensive)\\b`, "iu");
-const PHONE = /\d{3}/;
-const DIGIT = /\d/;
 const SIZE = new RegExp(
   `${NUMBER.source}|\\b(?:small|medium|large|wide|narrow|tall|big|tiny|huge|king|queen|double|XS|S|M|L|XX?L)\\b`,
   "iu",
@@ -165,47 +160,33 @@ const PERSON =
 
 /** The first that a question matches. English only: other questions ask for nothing here. */
 const WANTED: readonly Wanted[] = [
-  {
-    asks: /\b(?:define|definition|expression|stands? for)\b|^(?:please )?(?:explain|translate|convert|calculate)\b|^what(?:['’]?s| is| are) an? (?!.*\b(?:my|our|we|us)\b)|\bdoes .*\bmean\b/i,
-    isIn: (text, question) => MEANING.test(text) || isWholly(question),
-  },
-  { asks: /\bhow old\b/i, isIn: (text) => AGE.test(text) },
-  { asks: /\bhow (?:many|tall|heavy|far)\b/i, isIn: (text) => NUMBER.test(text) },
-  { asks: /\bhow often\b/i, isIn: (text) => OFTEN.test(text) },
-  { asks: /\bhow long\b/i, isIn: (text) => DURATION.test(text) },
-  {
-    asks: /\bhow much (?:does|do|did|is|are|was|were|will|can|may|should)\b|\b(?:cost|price)s?\b/i,
-    isIn: (text) => AMOUNT.test(text),
-  },
-  { asks: /\b(?:phone|telephone|mobile) number\b/i, isIn: (text) => PHONE.test(text) },
-  {
-    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+)? colou?rs?\b|\bcolou?r of\b/i,
-    isIn: (text) => COLOUR.test(text),
-  },
-  {
-    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,2} sizes?\b|\bsize of\b/i,
-    isIn: (text) => SIZE.test(text),
-  },
-  {
-    asks: /\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,3} (?:number|pin|port|version)\b/i,
-    isIn: (text) => DIGIT.test(text),
-  },
-  { asks: /\b(?:what|which) time\b/i, isIn: (text) => CLOCK.test(text) },
-  {
-    asks: /\bwhen (?:did|was|were|have|has)\b/i,
-    // The time of the entry itself tells when something happened, if it is what the entry is about.
-    isIn: (text, question) => WHEN.test(text) || isWholly(question),
-  },
-  {
-    asks: /\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)s?\b/i,
-    isIn: (text) => WHEN.test(text),
-  },
-  { asks: /\bwho(?:m|se)?\b/i, isIn: namesSomebody },
-  {
-    asks: /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
-    isIn: saysName,
-  },
+  [
+    /\b(?:define|definition|expression|stands? for)\b|^(?:please )?(?:explain|translate|convert|calculate)\b|^what(?:['’]?s| is| are) an? (?!.*\b(?:my|our|we|us)\b)|\bdoes .*\bmean\b/i,
+    (text, question) => MEANING.test(text) || isWholly(question),
+  ],
+  [/\bhow old\b/i, AGE],
+  [/\bhow (?:many|tall|heavy|far)\b/i, NUMBER],
+  [/\bhow often\b/i, OFTEN],
+  [/\bhow long\b/i, DURATION],
+  [/\bhow much (?:does|do|did|is|are|was|were|will|can|may|should)\b|\b(?:cost|price)s?\b/i, AMOUNT],
+  [/\b(?:phone|telephone|mobile) number\b/i, /\d{3}/],
+  [/\b(?:what|which)(?:['’]?s| is)?(?: \w+)? colou?rs?\b|\bcolou?r of\b/i, COLOUR],
+  [/\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,2} sizes?\b|\bsize of\b/i, SIZE],
+  [/\b(?:what|which)(?:['’]?s| is)?(?: \w+){0,3} (?:number|pin|port|version)\b/i, /\d/],
+  [/\b(?:what|which) time\b/i, CLOCK],
+  // The time of the entry itself tells when something happened, if it is what the entry is about.
+  [/\bwhen (?:did|was|were|have|has)\b/i, (text, question) => WHEN.test(text) || isWholly(question)],
+  [/\bwhen\b|\b(?:what|which) (?:day|date|month|year|week)s?\b/i, WHEN],
+  [/\bwho(?:m|se)?\b/i, namesSomebody],
+  [
+    /\b(?:what|which|who|whats)\b.*\b(?:called|named)\b|\bnames? of\b|\bwhat(?:['’]?s| is| are) (?:\w+ ){1,3}names?\b/i,
+    saysName,
+  ],
 ];
+
+function isIn(text: string, answer: Wanted[1], question: Question): boolean {
+  return typeof answer === "function" ? answer(text, question) : answer.test(text);
+}
 
 /** Whether every content word of the question is there. */
 function isWholly({ asked, isAbout }: Question): boolean {

@@ -26,10 +26,8 @@ interface Wording {
   /** Open only with a time: models ask like this about their own actions; a person without a time means their own. */
   readonly openThen?: RegExp;
   readonly closed: RegExp;
-  /** The first match wins. Day offsets from today: the first day, and the day after the last. */
-  readonly days: readonly (readonly [RegExp, from: number, to: number])[];
-  readonly thisWeek: RegExp;
-  readonly lastWeek: RegExp;
+  /** Of a day before yesterday, yesterday, today, this week and last week; the first match wins. */
+  readonly times: readonly [RegExp, RegExp, RegExp, RegExp, RegExp];
 }
 
 const WORDINGS: readonly Wording[] = [
@@ -39,13 +37,13 @@ const WORDINGS: readonly Wording[] = [
     openThen:
       /\bwhat (?:did|have|was|were) (?:i|we|the agent) (?:\w+ ){0,2}?(?:do|done|doing|up to|work on|working on)\b|^(?:my |your |the )?(?:activit(?:y|ies)|actions?|work done)\b/,
     closed: /^(?:did|have) you (?:already |ever |just )?(?:run |use |used |call |called |do |done )?/,
-    days: [
-      [/\bday before yesterday\b/, -2, -1],
-      [/\byesterday\b|\blast night\b/, -1, 0],
-      [/\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b/, 0, 1],
+    times: [
+      /\bday before yesterday\b/,
+      /\byesterday\b|\blast night\b/,
+      /\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b/,
+      /\bthis week\b/,
+      /\blast week\b/,
     ],
-    thisWeek: /\bthis week\b/,
-    lastWeek: /\blast week\b/,
   },
   {
     language: "de",
@@ -53,37 +51,25 @@ const WORDINGS: readonly Wording[] = [
     openThen:
       /\bwas (?:habe|haben|hat) (?:ich|wir|der agent) (?:\w+ ){0,3}?(?:gemacht|getan|erledigt|gearbeitet)\b/,
     closed: /^(?:hast|habt) (?:du|ihr) (?:schon |bereits )?/,
-    days: [
-      [/\bvorgestern\b/, -2, -1],
-      [/\bgestern\b/, -1, 0],
-      [/\bheute\b/, 0, 1],
-    ],
-    thisWeek: /\bdiese woche\b/,
-    lastWeek: /\b(?:letzte|vorige) woche\b/,
+    times: [/\bvorgestern\b/, /\bgestern\b/, /\bheute\b/, /\bdiese woche\b/, /\b(?:letzte|vorige) woche\b/],
   },
   {
     language: "fr",
     open: /^(?:as tu|avez vous) fait\b|\bce que (?:tu as|vous avez) fait\b|\bquels? outils? (?:as tu|avez vous)\b/, // "qu'" is not a word
     closed: /^(?:as tu|avez vous) (?:deja )?/,
-    days: [
-      [/\bavant hier\b/, -2, -1],
-      [/\bhier\b/, -1, 0],
-      [/\baujourd hui\b/, 0, 1],
-    ],
-    thisWeek: /\bcette semaine\b/,
-    lastWeek: /\bla semaine derniere\b/,
+    times: [/\bavant hier\b/, /\bhier\b/, /\baujourd hui\b/, /\bcette semaine\b/, /\bla semaine derniere\b/],
   },
   {
     language: "es",
     open: /\bque (?:has hecho|hiciste|habeis hecho)\b|\bque herramientas? (?:has|usaste|utilizaste)\b/,
     closed: /^(?:ya )?has /,
-    days: [
-      [/\b(?:anteayer|antes de ayer)\b/, -2, -1],
-      [/\bayer\b/, -1, 0],
-      [/\bhoy\b/, 0, 1],
+    times: [
+      /\b(?:anteayer|antes de ayer)\b/,
+      /\bayer\b/,
+      /\bhoy\b/,
+      /\besta semana\b/,
+      /\bla semana pasada\b/,
     ],
-    thisWeek: /\besta semana\b/,
-    lastWeek: /\bla semana pasada\b/,
   },
 ];
 
@@ -104,6 +90,9 @@ export function parsePastActions(question: string, now: UnixMs): PastActions | u
   return undefined;
 }
 
+/** Day offsets from today: the first day, and the day after the last. */
+type Span = readonly [pattern: RegExp, from: number, to: number];
+
 interface NamedTime {
   readonly words: string;
   readonly covers: (at: UnixMs) => boolean;
@@ -112,10 +101,10 @@ interface NamedTime {
 function timeIn(text: string, wording: Wording, now: UnixMs): NamedTime | undefined {
   const today = new Date(now);
   const untilMonday = -((today.getDay() + 6) % 7);
-  const spans: Wording["days"] = [
-    ...wording.days,
-    [wording.thisWeek, untilMonday, 1],
-    [wording.lastWeek, untilMonday - 7, untilMonday],
+  const firsts = [-2, -1, 0, untilMonday, untilMonday - 7];
+  const ends = [-1, 0, 1, 1, untilMonday];
+  const spans: readonly Span[] = [
+    ...wording.times.map((pattern, at): Span => [pattern, firsts[at] ?? 0, ends[at] ?? 0]),
     ...weekdays(wording.language, today),
   ];
   for (const [pattern, from, to] of spans) {
@@ -128,7 +117,7 @@ function timeIn(text: string, wording: Wording, now: UnixMs): NamedTime | undefi
 }
 
 /** The last such weekday before today. Built only for questions about actions. */
-function weekdays(language: string, today: Date): Wording["days"] {
+function weekdays(language: string, today: Date): readonly Span[] {
   const name = new Intl.DateTimeFormat(language, { weekday: "long" });
   return [-1, -2, -3, -4, -5, -6, -7].map((back) => {
     const day = fold(name.format(startOfDay(today, back)));

@@ -1,5 +1,6 @@
 /** The keyword index of one namespace, in memory: adds, replaces and erases entries, and reads postings. */
 
+import { compareText } from "../../engine/compare-text.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
@@ -7,7 +8,8 @@ import { dateTermsOf } from "../analysis/dates.ts";
 import { termOf } from "../analysis/english.ts";
 import { TextAnalyser, type TextTerms } from "../analysis/terms-of-text.ts";
 import { RelatedFacts } from "../related-facts.ts";
-import { Arena, type ArenaSpare, Column } from "./arena.ts";
+import { WEIGHTS } from "../weights.ts";
+import { Arena, Column } from "./arena.ts";
 import type { Passage } from "./indexed-document.ts";
 import {
   charactersOf,
@@ -19,7 +21,6 @@ import {
   searchedText,
   unpacked,
 } from "./indexed-document.ts";
-import { Neighbours } from "./neighbours.ts";
 import {
   ANYWHERE,
   BODY_COUNT,
@@ -56,18 +57,7 @@ const HEADER = 2;
 
 /** A part of an index's copy. */
 export type IndexPart =
-  | {
-      readonly kind: "numbers";
-      readonly spare: ArenaSpare;
-      readonly terms: Uint32Array;
-      readonly textStarts: Uint32Array;
-      readonly bodyLengths: Uint32Array;
-      readonly passages: Uint32Array;
-      readonly unusedUnits: readonly number[];
-      readonly unitEnd: number;
-      readonly unitCount: number;
-      readonly bodyTermCount: number;
-    }
+  | ({ readonly kind: "numbers" } & LexicalIndex["numbers"])
   | { readonly kind: "page"; readonly page: Uint32Array }
   | ({ readonly kind: "related" } & RelatedFacts["numbers"])
   | { readonly kind: "names"; readonly names: readonly (string | undefined)[] }
@@ -77,6 +67,88 @@ const DOCUMENTS_IN_PART = 1_000;
 const NAMES_IN_PART = 10_000;
 /** The numbers of a passage. */
 const PASSAGE = 4;
+
+/** A document is put into its place if that is so near the end; of documents in any order, all are sorted once. */
+const NEAR_THE_END = 64;
+
+interface Neighbour {
+  readonly document: IndexedDocument;
+  /** In turns. */
+  readonly distance: number;
+}
+
+/** Sorted on demand, since most are added in batches. */
+interface Conversation {
+  readonly turns: IndexedDocument[];
+  isSorted: boolean;
+}
+
+/** Finds the turns around a turn of a conversation: documents with the same conversation id, written within minutes of each other. */
+class Neighbours {
+  readonly #conversations = new Map<string, Conversation>();
+
+  add(document: IndexedDocument): void {
+    const id = document.conversationId;
+    if (id === undefined) return;
+    const conversation = this.#conversations.get(id) ?? { turns: [], isSorted: true };
+    if (conversation.turns.length === 0) this.#conversations.set(id, conversation);
+    const { turns } = conversation;
+    const place = conversation.isSorted ? placeOn(turns, document) : turns.length;
+    conversation.isSorted &&= turns.length - place <= NEAR_THE_END;
+    if (conversation.isSorted) turns.splice(place, 0, document);
+    else turns.push(document);
+  }
+
+  remove(document: IndexedDocument): void {
+    const id = document.conversationId;
+    const { turns } = (id !== undefined && this.#conversations.get(id)) || {};
+    const place = turns?.indexOf(document) ?? -1;
+    if (id === undefined || turns === undefined || place === -1) return;
+    turns.splice(place, 1);
+    if (turns.length === 0) this.#conversations.delete(id);
+  }
+
+  /** The turns before and after, nearest first. */
+  around(document: IndexedDocument): readonly Neighbour[] {
+    const id = document.conversationId;
+    const conversation = id === undefined ? undefined : this.#conversations.get(id);
+    if (conversation === undefined) return [];
+    const { turns } = conversation;
+    if (!conversation.isSorted) turns.sort(compareTurns);
+    conversation.isSorted = true;
+    const place = placeOn(turns, document);
+    const found: Neighbour[] = [];
+    const isNear = ({ createdAt }: IndexedDocument) =>
+      Math.abs(createdAt - document.createdAt) <= WEIGHTS.thread.longestGapMs;
+    for (let distance = 1; distance <= WEIGHTS.thread.reach; distance += 1) {
+      for (const other of [turns[place - distance], turns[place + distance]])
+        if (other !== undefined && isNear(other)) found.push({ document: other, distance });
+    }
+    return found;
+  }
+}
+
+/** Binary search. */
+function placeOn(turns: readonly IndexedDocument[], document: IndexedDocument): number {
+  let low = 0;
+  let high = turns.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = turns[middle];
+    if (other !== undefined && compareTurns(other, document) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const byKey = new Intl.Collator("en", { numeric: true });
+
+/** By time. Turns without times of their own have that of their import: then `turn/2` is before `turn/10`. */
+function compareTurns(left: IndexedDocument, right: IndexedDocument): number {
+  return (
+    left.createdAt - right.createdAt || byKey.compare(left.key, right.key) || compareText(left.id, right.id)
+  );
+}
 
 export class LexicalIndex {
   /** Of postings, and of the terms of units. */
@@ -236,20 +308,21 @@ export class LexicalIndex {
     return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
   }
 
-  /** A copy of everything in it, in short steps. Do not change it until the last one. */
-  *parts(): Generator<IndexPart> {
-    yield {
-      kind: "numbers",
+  get numbers() {
+    return {
       spare: this.#arena.spare,
       terms: this.terms.rows,
       textStarts: this.#textStarts.data,
       bodyLengths: this.#bodyLengths.data,
       passages: this.#passages.data,
-      unusedUnits: this.#unusedUnits,
-      unitEnd: this.unitEnd,
-      unitCount: this.#unitCount,
-      bodyTermCount: this.#bodyTermCount,
+      unusedUnits: this.#unusedUnits as readonly number[], // nobody else may change them
+      ...{ unitEnd: this.unitEnd, unitCount: this.#unitCount, bodyTermCount: this.#bodyTermCount },
     };
+  }
+
+  /** A copy of everything in it, in short steps. Do not change it until the last one. */
+  *parts(): Generator<IndexPart> {
+    yield { kind: "numbers", ...this.numbers };
     for (const page of this.#arena.pages) yield { kind: "page", page };
     for (const names of inGroups(this.terms.names, NAMES_IN_PART)) yield { kind: "names", names };
     for (const documents of inGroups([...this.#documents.values()], DOCUMENTS_IN_PART))
@@ -266,7 +339,7 @@ export class LexicalIndex {
     else this.#takeDocuments(part.documents);
   }
 
-  #takeNumbers(part: Extract<IndexPart, { kind: "numbers" }>): void {
+  #takeNumbers(part: LexicalIndex["numbers"]): void {
     this.#arena.restore(part.spare);
     this.terms.restore(part.terms);
     this.#textStarts.data = part.textStarts;
@@ -304,21 +377,17 @@ export class LexicalIndex {
   /** The terms of the short fields, shared by every passage of the entry; packed, possibly with duplicates. */
   #fieldPostings(entry: CorpusEntry, analyser: TextAnalyser<number>): readonly number[] {
     const postings: number[] = [];
-    const mark = (terms: readonly number[], where: number): void => {
-      for (const term of terms) postings.push(packPosting(term, where));
-    };
     const read = ({ ordered, beside }: TextTerms<number>, where: number): void => {
-      mark(ordered, where);
-      mark(beside, where);
+      for (const term of ordered) postings.push(packPosting(term, where));
+      for (const term of beside) postings.push(packPosting(term, where));
     };
     const isTitled = entry.chunk.title !== entry.key;
     read(analyser.termsOf(entry.key), isTitled ? IN_KEY : IN_KEY | IN_TITLE);
     if (isTitled) read(analyser.termsOf(entry.chunk.title), IN_TITLE);
     for (const tag of entry.tags) read(analyser.termsOfLabel(tag), IN_TAGS);
     read(analyser.termsOfLabel(entry.category), IN_CATEGORY);
-    if (isKnownTime(entry.createdAt)) {
-      for (const term of dateTermsOf(entry.createdAt)) mark([this.terms.intern(term)], IN_CATEGORY);
-    }
+    for (const date of isKnownTime(entry.createdAt) ? dateTermsOf(entry.createdAt) : [])
+      postings.push(packPosting(this.terms.intern(date), IN_CATEGORY));
     return postings;
   }
 
@@ -328,11 +397,17 @@ export class LexicalIndex {
     { ordered, beside }: TextTerms<number>,
     fields: readonly number[],
   ): readonly number[] {
-    PLACES.clear();
-    for (const posting of fields) PLACES.add(numberOf(posting), posting & ANYWHERE);
-    for (const term of ordered) PLACES.countInBody(term);
-    for (const term of beside) PLACES.countInBody(term);
-    const postings = PLACES.packed();
+    const places = new Map<number, number>();
+    for (const posting of fields) {
+      const term = numberOf(posting);
+      places.set(term, (places.get(term) ?? 0) | (posting & ANYWHERE));
+    }
+    for (const terms of [ordered, beside])
+      for (const term of terms) {
+        const where = places.get(term) ?? 0;
+        if ((where & BODY_COUNT) < BODY_COUNT) places.set(term, where + 1);
+      }
+    const postings = Array.from(places, ([term, where]) => packPosting(term, where));
     for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);
     this.#keepText(unit, ordered, postings);
     this.#bodyLengths.set(unit, ordered.length);
@@ -366,43 +441,3 @@ export class LexicalIndex {
 function* inGroups<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }
-
-/** Collects the fields of each term in one unit, in memory that is reused for the next unit. */
-class Places {
-  #where = new Uint8Array(64);
-  readonly #terms: number[] = [];
-
-  /** Also after a unit that failed halfway. */
-  clear(): void {
-    for (const term of this.#terms) this.#where[term] = 0;
-    this.#terms.length = 0;
-  }
-
-  add(term: number, where: number): void {
-    if (term >= this.#where.length) this.#grow(term);
-    const before = this.#where[term] ?? 0;
-    if (before === 0) this.#terms.push(term);
-    this.#where[term] = before | where;
-  }
-
-  countInBody(term: number): void {
-    if (term >= this.#where.length) this.#grow(term);
-    const before = this.#where[term] ?? 0;
-    if (before === 0) this.#terms.push(term);
-    if ((before & BODY_COUNT) < BODY_COUNT) this.#where[term] = before + 1;
-  }
-
-  /** Packed with the term instead of the unit. */
-  packed(): readonly number[] {
-    return this.#terms.map((term) => packPosting(term, this.#where[term] ?? 0));
-  }
-
-  #grow(term: number): void {
-    const grown = new Uint8Array(2 * Math.max(term, this.#where.length));
-    grown.set(this.#where);
-    this.#where = grown;
-  }
-}
-
-/** One for all indexes: a unit is added in one synchronous step. */
-const PLACES = new Places();

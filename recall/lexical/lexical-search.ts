@@ -3,8 +3,13 @@ import type { UnixMs } from "../../engine/store/memory-store.ts";
 import type { Query } from "../analysis/query.ts";
 import type { Topic } from "../topic.ts";
 import { analyseQuery, conceptsOf } from "./analyse-query.ts";
-import { ConceptMarks, FeatureExtractor, Matches, type WordFeatures } from "./candidate-features.ts";
-import { CandidateScores } from "./candidate-scores.ts";
+import {
+  CandidateScores,
+  ConceptMarks,
+  FeatureExtractor,
+  Matches,
+  type WordFeatures,
+} from "./candidate-features.ts";
 import type { IndexedDocument, Passage } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 

@@ -30,7 +30,7 @@ export class Terms {
   readonly #numbers = new Map<string, number>();
   readonly #names: (string | undefined)[] = [];
   readonly #unused: number[] = [];
-  #byBeginning: Map<string, number[]> | undefined;
+  #byBeginning: Map<string, Set<number>> | undefined;
   readonly #arena: Arena;
   readonly #rows = new Column();
 
@@ -165,7 +165,7 @@ export class Terms {
     this.#set(term, START, 0);
     this.#set(term, CAPACITY, 0);
     const name = this.#names[term] ?? "";
-    if (this.#byBeginning !== undefined) unlist(this.#byBeginning, name, term);
+    this.#byBeginning?.get(beginningOf(name) ?? "")?.delete(term);
     this.#numbers.delete(name);
     this.#names[term] = undefined;
     this.#unused.push(term);
@@ -177,26 +177,15 @@ export function ownCopy(piece: string): string {
   return `${piece}/`.slice(0, -1);
 }
 
-function listed(numbers: ReadonlyMap<string, number>): Map<string, number[]> {
-  const lists = new Map<string, number[]>();
+function listed(numbers: ReadonlyMap<string, number>): Map<string, Set<number>> {
+  const lists = new Map<string, Set<number>>();
   for (const [name, term] of numbers) enlist(lists, name, term);
   return lists;
 }
 
-function enlist(lists: Map<string, number[]>, name: string, term: number): void {
+function enlist(lists: Map<string, Set<number>>, name: string, term: number): void {
   const beginning = beginningOf(name);
-  if (beginning === undefined) return;
-  const others = lists.get(beginning);
-  if (others === undefined) lists.set(beginning, [term]);
-  else others.push(term);
-}
-
-function unlist(lists: Map<string, number[]>, name: string, term: number): void {
-  const beginning = beginningOf(name);
-  const others = beginning === undefined ? undefined : lists.get(beginning);
-  if (beginning === undefined || others === undefined) return;
-  if (others.length > 1) others.splice(others.indexOf(term), 1);
-  else lists.delete(beginning);
+  if (beginning !== undefined) lists.set(beginning, (lists.get(beginning) ?? new Set()).add(term));
 }
 
 /** Undefined for numbers, identifiers and short words, which have no other forms. */

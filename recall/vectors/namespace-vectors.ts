@@ -24,46 +24,45 @@ const OBJECT_BYTES = { passage: 200, entry: 150, waiting: 500 };
 export class ModelIndex {
   readonly embedder: Embedder;
   readonly #options: VectorIndexOptions;
-  #index: VectorIndex | undefined;
+  /** Undefined until there are vectors. */
+  index: VectorIndex | undefined;
 
   constructor(embedder: Embedder, options: VectorIndexOptions) {
     this.embedder = embedder;
     this.#options = options;
   }
 
-  get index(): VectorIndex | undefined {
-    return this.#index;
-  }
-
   /** How many entries have vectors. */
   get size(): number {
-    return this.#index?.entryCount ?? 0;
+    return this.index?.entryCount ?? 0;
   }
 
   get sizeBytes(): number {
-    return this.#index === undefined
-      ? 0
-      : this.#index.sizeBytes + this.#index.passageCount * OBJECT_BYTES.passage;
+    return (this.index?.sizeBytes ?? 0) + (this.index?.passageCount ?? 0) * OBJECT_BYTES.passage;
   }
 
   /** False when their dimensions differ from the existing ones. */
   add({ id, dimensions, vectors }: EntryVectors): boolean {
-    this.#index ??= new VectorIndex(dimensions, this.#options);
-    if (this.#index.dimensions !== dimensions) return false;
-    this.#index.set(id, vectors);
+    this.index ??= new VectorIndex(dimensions, this.#options);
+    if (this.index.dimensions !== dimensions) return false;
+    this.index.set(id, vectors);
     return true;
   }
+}
 
-  clear(): void {
-    this.#index = undefined;
-  }
+interface Hooks {
+  readonly readAgain: (() => void) | undefined;
+  /** Called when vectors were added. */
+  readonly grown: (() => void) | undefined;
+  readonly onChange: (changed: NamespaceVectors) => void;
+  /** Whether missing entries are embedded in the background. */
+  readonly embeds: () => boolean;
 }
 
 export class NamespaceVectors implements VectorFollower {
   readonly namespace: Namespace;
-  readonly readAgain: (() => void) | undefined;
-  /** Called when vectors were added. */
-  readonly grown: (() => void) | undefined;
+  readonly hooks: Hooks;
+  isDropped = false;
   /** The model to embed with. */
   readonly target: ModelIndex;
   /** The previous model, until the target is complete. */
@@ -77,26 +76,12 @@ export class NamespaceVectors implements VectorFollower {
   readonly missing = new Map<EntryId, Waiting>();
   readonly #refused = new Set<EntryId>();
   readonly #values = new Map<EntryId, Fingerprint>();
-  readonly #onChange: () => void;
-  readonly #embeds: () => boolean;
-  #isDropped = false;
   #waiters: (() => void)[] = [];
 
-  constructor(parts: {
-    readonly namespace: Namespace;
-    readonly target: ModelIndex;
-    readonly readAgain: (() => void) | undefined;
-    readonly grown: (() => void) | undefined;
-    readonly onChange: () => void;
-    /** Whether missing entries are embedded in the background. */
-    readonly embeds: () => boolean;
-  }) {
-    this.namespace = parts.namespace;
-    this.target = parts.target;
-    this.readAgain = parts.readAgain;
-    this.grown = parts.grown;
-    this.#onChange = parts.onChange;
-    this.#embeds = parts.embeds;
+  constructor(namespace: Namespace, target: ModelIndex, hooks: Hooks) {
+    this.namespace = namespace;
+    this.target = target;
+    this.hooks = hooks;
   }
 
   changed(upserts: readonly EntryText[], removed: readonly EntryId[]): void {
@@ -113,25 +98,21 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   caughtUp(): void {
-    this.#onChange();
+    this.hooks.onChange(this);
   }
 
   startOver(): void {
     for (const id of [...this.#values.keys()]) this.#forget(id);
-    this.target.clear();
+    this.target.index = undefined;
     this.former = undefined;
     this.hasLookedAround = false;
   }
 
   drop(): void {
     this.startOver();
-    this.#isDropped = true;
+    this.isDropped = true;
     this.#tellWaiters();
-    this.#onChange();
-  }
-
-  get isDropped(): boolean {
-    return this.#isDropped;
+    this.hooks.onChange(this);
   }
 
   get ids(): readonly EntryId[] {
@@ -145,7 +126,7 @@ export class NamespaceVectors implements VectorFollower {
 
   /** Whether nothing is left to load or embed here. */
   get isSettled(): boolean {
-    return this.unread.size === 0 && (this.missing.size === 0 || !this.#embeds());
+    return this.unread.size === 0 && (this.missing.size === 0 || !this.hooks.embeds());
   }
 
   get sizeBytes(): number {
@@ -201,7 +182,7 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   settled(): Promise<void> {
-    if (this.isSettled || this.#isDropped) return Promise.resolve();
+    if (this.isSettled || this.isDropped) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
@@ -219,7 +200,7 @@ export class NamespaceVectors implements VectorFollower {
   }
 
   #tellWaiters(): void {
-    if (!this.isSettled && !this.#isDropped) return;
+    if (!this.isSettled && !this.isDropped) return;
     for (const tell of this.#waiters.splice(0)) tell();
   }
 }

@@ -18,10 +18,7 @@ export interface SemanticIndex {
    * @param grown called when vectors were added
    */
   follow(namespace: Namespace, readAgain?: () => void, grown?: () => void): VectorFollower;
-  /**
-   * The embedder to embed this namespace's questions with. After a change of model, that is the former one while it has vectors
-   * of more entries. Undefined while there is no vector.
-   */
+  /** For this namespace's questions; after a change of model the former one, while it has more vectors. Undefined without a vector. */
   serving(namespace: Namespace): Embedder | undefined;
   /** The nearest passages, best first. Empty when the namespace has no vectors in the question's space. */
   search(namespace: Namespace, question: QuestionVector, limit: number): readonly SemanticHit[];
@@ -30,10 +27,7 @@ export interface SemanticIndex {
   /** The model now gives vectors of so many dimensions: those of other ones are made again. */
   learnDimensions(dimensions: number): void;
   coverage(namespace: Namespace): Coverage;
-  /**
-   * Resolves when nothing of this namespace is left to load or embed; in a read-only index, when nothing is left to load. Never
-   * rejects; `close` also resolves it.
-   */
+  /** Resolves when nothing is left to load, nor to embed unless it is read-only; also on `close`. Never rejects. */
   settled(namespace: Namespace): Promise<void>;
   /**
    * Embeds the rest of this namespace now, also in a read-only index: the newest entry first, then the reference texts, then the
@@ -55,9 +49,7 @@ export interface EmbedRunOptions {
 export interface VectorFollower {
   /** Vectors of replaced or removed values are gone when this returns. */
   changed(upserts: readonly EntryText[], removed: readonly EntryId[]): void;
-  /**
-   * All entries have been reported. Vectors are read and made only from now on: earlier, they would slow down keyword indexing.
-   */
+  /** All entries were reported. Vectors are read and made from now on: earlier, they would slow down keyword indexing. */
   caughtUp(): void;
   /** Discards everything reported so far. */
   startOver(): void;
@@ -65,7 +57,6 @@ export interface VectorFollower {
   drop(): void;
   /** No vectors are left to load, nor to embed if this index embeds. */
   readonly isSettled: boolean;
-  /** Memory in use. */
   readonly sizeBytes: number;
 }
 
@@ -76,31 +67,22 @@ export interface QuestionVector {
   readonly vector: Float32Array;
 }
 
-/** A passage of an entry; its unit in the keyword index is `document.units[passage]`. */
+/** A passage of an entry, from 0 in text order; its unit in the keyword index is `document.units[passage]`. */
 export interface SemanticHit {
   readonly id: EntryId;
-  /** From 0, in text order. */
   readonly passage: number;
   /** Cosine, -1 to 1; exact, or within 0.01 in a large namespace. */
   readonly similarity: number;
 }
 
-/** Counts of a namespace that recall has opened. */
-export interface Coverage {
-  /** Entries with vectors of the serving model. */
-  readonly embedded: number;
-  readonly total: number;
-  /** Entries that the service repeatedly refuses while it accepts others; only keyword search finds them. */
-  readonly refused: number;
-}
+/** The entries of a namespace: with vectors of the serving model, all, and those that the service refuses while it accepts others. */
+export type Coverage = Readonly<Record<"embedded" | "total" | "refused", number>>;
 
-export interface EmbeddingStatus {
+/** The entries of all open namespaces. */
+export interface EmbeddingStatus extends Omit<Coverage, "total"> {
   /** The model that entries are embedded with. */
   readonly model: string;
-  /** In all open namespaces. */
-  readonly embedded: number;
   readonly waiting: number;
-  readonly refused: number;
   /** `waiting`: the service or the cache failed, and a retry is due later. */
   readonly state: "idle" | "working" | "waiting" | "closed";
   /** The last attempt's error; undefined after a success. */

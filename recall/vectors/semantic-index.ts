@@ -2,14 +2,14 @@
  * Semantic search over every open namespace: vectors come from the cache first, then from the embedder, in the background and in
  * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
-import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
 import type { EntryId, EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import { nextTurn, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
+import { type EntryText, meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
 import { BackgroundLoop, type StepFailure } from "./background-loop.ts";
-import { EmbedRuns, embedderSpaceOf, embedEntries, keptSpaceOf, textsOf } from "./embed-entries.ts";
 import { ModelIndex, NamespaceVectors, type Waiting } from "./namespace-vectors.ts";
 import type {
   Coverage,
@@ -50,6 +50,15 @@ const SHORT_PASSAGES = 8;
 /** An entry is given up after this many refusals while others were accepted. */
 const MOST_REFUSALS = 3;
 
+/** Increment when passages or their embedded texts change: older vectors then stand for other texts. */
+const TEXTS_VERSION = 1;
+
+/** Somebody waits until a namespace is embedded, or keeps failing. */
+interface EmbedRun extends EmbedRunOptions {
+  readonly namespace: Namespace;
+  readonly end: (failure: HelmdeckError | undefined) => void;
+}
+
 /** A batch and its result. */
 interface Embedded {
   readonly known: NamespaceVectors;
@@ -78,7 +87,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
   #newestIsNext = false;
   /** `later`: the service refused them; waiting entries go first. */
   #references: "wanted" | "later" | "there";
-  readonly #runs: EmbedRuns;
+  readonly #runs = new Set<EmbedRun>();
   #isClosed = false;
 
   constructor(options: SemanticIndexOptions) {
@@ -87,29 +96,20 @@ class BackgroundSemanticIndex implements SemanticIndex {
     this.#dimensions = options.embedder.dimensions;
     this.#embeds = options.readOnly !== true;
     this.#references = options.references === undefined ? "there" : "wanted";
-    this.#runs = new EmbedRuns({
-      coverage: (namespace) => this.coverage(namespace),
-      isDone: (namespace) => this.#isDone(namespace),
-    });
-    const onStep = (failure?: StepFailure) => this.#runs.afterStep(failure);
+    const onStep = (failure?: StepFailure) => this.#afterStep(failure);
     this.#loading = new BackgroundLoop({ step: (signal) => this.#loadSome(signal), timer, random, onStep });
     this.#embedding = new BackgroundLoop({
+      ...{ timer, random, onStep },
       step: (signal) => this.#embedSome(signal),
-      timer,
-      random,
-      onStep,
     });
   }
 
   follow(namespace: Namespace, readAgain?: () => void, grown?: () => void): VectorFollower {
     this.#namespaces.get(namespace)?.drop();
-    const followed: NamespaceVectors = new NamespaceVectors({
-      namespace,
-      target: new ModelIndex(this.#options.embedder, this.#options.index ?? {}),
-      ...{ readAgain, grown },
-      onChange: () => this.#onChange(followed),
-      embeds: () => this.#embeds,
-    });
+    const target = new ModelIndex(this.#options.embedder, this.#options.index ?? {});
+    const onChange = (changed: NamespaceVectors) => this.#onChange(changed);
+    const hooks = { readAgain, grown, onChange, embeds: () => this.#embeds };
+    const followed = new NamespaceVectors(namespace, target, hooks);
     if (this.#isClosed) followed.drop();
     else this.#namespaces.set(namespace, followed);
     return followed;
@@ -146,7 +146,10 @@ class BackgroundSemanticIndex implements SemanticIndex {
     }
     this.#loading.wake();
     this.#embedding.wake();
-    return this.#runs.begin(namespace, options);
+    const { promise, resolve } = Promise.withResolvers<HelmdeckError | undefined>();
+    this.#runs.add({ ...options, namespace, end: resolve });
+    this.#afterStep();
+    return promise;
   }
 
   status(): EmbeddingStatus {
@@ -169,7 +172,17 @@ class BackgroundSemanticIndex implements SemanticIndex {
     this.#loading.close();
     this.#embedding.close();
     for (const known of this.#namespaces.values()) known.drop();
-    this.#runs.afterStep();
+    this.#afterStep();
+  }
+
+  #afterStep(failure?: StepFailure): void {
+    for (const run of this.#runs) {
+      run.onProgress?.(this.coverage(run.namespace));
+      const hasFailed = failure !== undefined && failure.inARow >= run.mostFailures;
+      if (!hasFailed && !this.#isDone(run.namespace)) continue;
+      this.#runs.delete(run);
+      run.end(hasFailed ? failure.error : undefined);
+    }
   }
 
   #isDone(namespace: Namespace): boolean {
@@ -237,13 +250,13 @@ class BackgroundSemanticIndex implements SemanticIndex {
     for (const made of served) if (known.isCurrent(made)) former?.add(made);
     // An entry that was replaced during the look-up waits with its new value.
     for (const entry of rest) if (known.unread.get(entry.id) === entry) known.miss(entry);
-    known.grown?.();
+    known.hooks.grown?.();
   }
 
   #load(
     { namespace }: NamespaceVectors,
     { embedder }: ModelIndex,
-    entries: readonly { readonly id: EntryVectors["id"] }[],
+    entries: readonly EntryText[],
   ): Promise<readonly EntryVectors[]> {
     if (entries.length === 0) return Promise.resolve([]);
     const ids = entries.map(({ id }) => id);
@@ -254,7 +267,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
     const before = this.#dimensions;
     this.#dimensions = dimensions;
     if (before === undefined || before === dimensions) return;
-    for (const known of this.#namespaces.values()) known.readAgain?.();
+    for (const known of this.#namespaces.values()) known.hooks.readAgain?.();
   }
 
   async #finishChangeOfModel(known: NamespaceVectors, signal: AbortSignal): Promise<void> {
@@ -332,7 +345,7 @@ class BackgroundSemanticIndex implements SemanticIndex {
       if (kept.has(one.id) && known.isCurrent(one)) known.take(one);
       else if (waiting !== undefined) known.letGo(waiting);
     }
-    known.grown?.();
+    known.hooks.grown?.();
     this.#loading.wake(); // completes a change of model if this was the last batch
     return true;
   }
@@ -357,4 +370,55 @@ class BackgroundSemanticIndex implements SemanticIndex {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** The name under which an embedder's vectors are stored. */
+function keptSpaceOf({ space }: Embedder): string {
+  return `${TEXTS_VERSION}:${space}`;
+}
+
+/** The embedder's `space` for a stored name; undefined when its vectors stand for other texts. */
+function embedderSpaceOf(keptSpace: string): string | undefined {
+  const prefix = `${TEXTS_VERSION}:`;
+  return keptSpace.startsWith(prefix) ? keptSpace.slice(prefix.length) : undefined;
+}
+
+/** One text per passage, in order. */
+export function textsOf(entry: EntryText): readonly string[] {
+  return passagesOfEntry(entry).map((passage) => meantText(entry, passage));
+}
+
+/** The vectors of these entries, in order. Rejects like the embedder, or when the answer is invalid. */
+async function embedEntries(
+  entries: readonly EntryText[],
+  embedder: Embedder,
+  signal: AbortSignal,
+): Promise<readonly EntryVectors[]> {
+  const texts = entries.map(textsOf);
+  const { vectors } = await embedder.embedDocuments(texts.flat(), { signal });
+  const dimensions = requireSound(vectors, texts.flat().length);
+  let at = 0;
+  return entries.map(({ id, fingerprint }, i) => {
+    const count = texts[i]?.length ?? 0;
+    const joined = new Float32Array(count * dimensions);
+    for (const [passage, vector] of vectors.slice(at, at + count).entries())
+      joined.set(vector, passage * dimensions);
+    at += count;
+    return { id, fingerprint, dimensions, vectors: joined };
+  });
+}
+
+/** The dimensions, once all vectors are finite and of length 1. */
+function requireSound(vectors: readonly Float32Array[], wanted: number): number {
+  const dimensions = vectors[0]?.length ?? 0;
+  const isUnit = (vector: Float32Array) => {
+    const squares = vector.reduce((sum, number) => sum + number * number, 0);
+    return Math.abs(squares - 1) < 0.01; // false for NaN and infinity
+  };
+  const isSound = (vector: Float32Array) => vector.length === dimensions && isUnit(vector);
+  if (dimensions > 0 && vectors.length === wanted && vectors.every(isSound)) return dimensions;
+  throw new HelmdeckError(
+    "embeddings_unavailable",
+    "The embedder did not return one vector of length 1 for each text. The answer was discarded.",
+  );
 }

@@ -7,7 +7,7 @@ import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { Claim, type FactText } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
 import { conceptsOf, type WeightedTerms } from "../../recall/lexical/analyse-query.ts";
-import { FIELD_COUNTS } from "../../recall/lexical/candidate-scores.ts";
+import { FIELD_COUNTS } from "../../recall/lexical/candidate-features.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { unitOf } from "../../recall/lexical/terms.ts";
 import { bestPerDocument, type RankedPassage } from "../../recall/scoring.ts";

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import type { IndexSnapshots, SnapshotFacts } from "../../engine/store/memory-store.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import type { RecallOptions } from "../../recall/recall.ts";
-import { textsOf } from "../../recall/vectors/embed-entries.ts";
 import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { textsOf } from "../../recall/vectors/semantic-index.ts";
 import { FakeClock } from "../sidecar/fake-clock.ts";
 import { corpusEntry, type FactSketch, NOW, OWNER, recallOf, SOME_WORDS, WritableSource } from "./corpus.ts";
 
@@ -267,7 +267,7 @@ test("the same entries give the index that copies of this format hold", () => {
   index.endBatch();
   const parts = [...index.parts()].map((part) => JSON.stringify(part, (_, value) => plain(value)));
   const digest = createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
-  expect(digest, "raise FORMAT in recall/index-snapshot.ts, then change this digest").toBe(
+  expect(digest, "raise FORMAT in recall/namespace-index.ts, then change this digest").toBe(
     "21014b2c499a71c3",
   );
 });
