@@ -91,10 +91,7 @@ function placesOf(
 
 type Window = readonly [from: number, to: number];
 
-/**
- * The first of the windows that cover most of the query, and the rest of its sentence or some text after its words. Windows begin at
- * the start of the text, of a sentence, or a little before a word.
- */
+/** The first window that covers most of the query, and what follows. They begin at the text's start, a sentence's, or a little before a word. */
 function bestWindow(text: string, places: readonly Place[], most: number): Window {
   const beginnings = [0, ...[...text.matchAll(BEGINNING)].map(({ index: at }) => at)];
   const starts = [...beginnings, ...places.map(({ at }) => wordStart(text, at))];

@@ -6,10 +6,7 @@ import { closedError, NamespaceIndex, type NamespaceIndexOptions } from "./names
 import type { IndexCounts } from "./search-contract.ts";
 
 export interface IndexLimits {
-  /**
-   * Memory for all indexes together. One index that exceeds the limit alone is kept beside the others: the last used of these.
-   * Default 256 MiB.
-   */
+  /** Default 256 MiB for all together. One that exceeds it alone is kept beside the others: the last used of these. */
   readonly limitBytes?: number;
   /** An index is evicted after this time without use. Default: never. */
   readonly idleMs?: number;
@@ -23,10 +20,7 @@ export interface IndexCacheOptions extends NamespaceIndexOptions {
 }
 
 const LIMIT_BYTES = 256 * 2 ** 20;
-/**
- * Large memories that are read for the first time at once. More would not be ready sooner, and an index in use is never evicted: a
- * thousand cold searches at once would need the memory of a thousand indexes.
- */
+/** Large memories read for the first time at once: an index in use is never evicted, and a thousand cold searches would need a thousand. */
 const MOST_FIRST_READINGS = 4;
 /** The idle time is checked in so many steps. */
 const IDLE_STEPS = 4;

@@ -108,11 +108,8 @@ export class NamespaceIndex implements IndexView {
   }
 
   /**
-   * Reads the source to its end, so that everything written before the call is found. Concurrent calls share the next reading,
-   * never the running one: it may already have passed the place of a new write. Readings never overlap, because one with an older
-   * page could finish last.
-   *
-   * The returned view stays intact when a later reading starts over and empties the index.
+   * Reads the source to its end, so that everything written before the call is found. Concurrent calls share the next reading, never
+   * the running one, which may have passed the place of a new write. The view stays intact when a later reading starts over.
    */
   catchUp(): Promise<IndexView> {
     const start = () => this.#start();
@@ -133,10 +130,7 @@ export class NamespaceIndex implements IndexView {
     return this.#running;
   }
 
-  /**
-   * Undefined when the index progresses, or waits for its turn, but is still incomplete after this time; reading continues in the
-   * background. A source that does not answer is waited for: without it, nobody knows what was forgotten since.
-   */
+  /** Undefined when it is incomplete after this time, and reads on. A silent source is waited for: nobody else knows what was forgotten. */
   async catchUpWithin(patienceMs: number): Promise<IndexView | undefined> {
     const progressed = this.#progress.promise.then(() => undefined);
     const read = this.catchUp();
@@ -193,10 +187,10 @@ export class NamespaceIndex implements IndexView {
   }
 
   /** From a copy, if there is one. What is wrong with it does not matter: the rows are there. */
-  async #restore({ kept, ...rest }: SnapshotOptions): Promise<void> {
+  async #restore(snapshots: SnapshotOptions): Promise<void> {
     this.#hasLooked = true;
     try {
-      const copy = await kept()?.load(this.#namespace, buildOf({ kept, ...rest }));
+      const copy = await snapshots.kept()?.load(this.#namespace, buildOf(snapshots));
       if (copy === undefined) return;
       const endTurn = await this.#turn();
       const view = await indexesFrom(copy.parts).finally(() => endTurn?.());
@@ -204,10 +198,8 @@ export class NamespaceIndex implements IndexView {
       ({ index: this.index, toolCalls: this.toolCalls } = view);
       this.#cursor = copy.cursor;
       this.#changedSinceCopy = 0;
-      this.#follower?.changed(
-        [...this.index.documents()].filter(({ kind }) => kind !== "tool").map(textOfDocument),
-        [],
-      );
+      const documents = [...this.index.documents()].filter(({ kind }) => kind !== "tool");
+      this.#follower?.changed(documents.map(textOfDocument), []);
     } catch (error) {
       debug("%s: the copy does not open: %s", this.#namespace, error instanceof Error ? error.message : "");
     }
@@ -294,10 +286,8 @@ export class NamespaceIndex implements IndexView {
       throw new HelmdeckError("internal", "The corpus source reports more changes but does not advance.");
     }
     // Tool calls are found by words and time: thousands of such texts are not sent to an embedding service.
-    this.#follower?.changed(
-      upserts.filter(({ kind }) => kind !== "tool"),
-      removed,
-    );
+    const embedded = upserts.filter(({ kind }) => kind !== "tool");
+    this.#follower?.changed(embedded, removed);
     await this.#inSlices(removed, (id) => {
       for (const index of [this.index, this.toolCalls]) index?.remove(id);
     });
@@ -372,8 +362,6 @@ function partIn(part: Uint8Array): IndexPart {
   if (part[1] !== 1) return deserialize(content) as IndexPart; // authenticated, and written by this version
   const isAligned = content.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0;
   const { buffer, byteOffset, byteLength } = isAligned ? content : Uint8Array.from(content);
-  return {
-    kind: "page",
-    page: new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT),
-  };
+  const page = new Uint32Array(buffer, byteOffset, byteLength / Uint32Array.BYTES_PER_ELEMENT);
+  return { kind: "page", page };
 }

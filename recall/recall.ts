@@ -1,7 +1,4 @@
-/**
- * Recall over many namespaces: keeps an index of each up to date, and answers queries by keyword search and, when possible,
- * semantic search.
- */
+/** Recall over many namespaces: keeps an index of each up to date, and answers queries by keywords and, when possible, by meaning. */
 import { ANSWER_LIMITS, countWithin, type RecallMode } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import type { UnixMs } from "../engine/store/memory-store.ts";
@@ -309,10 +306,7 @@ function areForeign(question: string, index: LexicalIndex): boolean {
 
 type Reading = Extract<ReadQuestion, { readonly kind: "read" }>;
 
-/**
- * Deviations by unit of the keyword index. When the question was also embedded in expanded form, the better one counts. Leaves
- * out passages that are gone.
- */
+/** Deviations by unit; of the question and its expanded form, the better one counts. Leaves out passages that are gone. */
 function meantBy(
   [asked, expanded]: readonly [Reading, Reading | undefined],
   semantic: SemanticIndex,

@@ -16,10 +16,7 @@ import { unitOf as termOfPosting } from "./lexical/terms.ts";
 import { type ChanceWeights, type KindWeights, WEIGHTS } from "./weights.ts";
 
 export interface Features extends WordFeatures {
-  /**
-   * How many deviations nearer to the question than the nearest of as many unrelated texts; estimated from words when meaning is
-   * unknown.
-   */
+  /** How many deviations nearer to the question than the nearest of as many unrelated texts; by words when meaning is unknown. */
   readonly nearness: number;
   /** What it lacks of what is asked for (recall/analysis/asked.ts). */
   readonly otherOwner: boolean;
@@ -268,10 +265,7 @@ function nearnessBy(
   };
 }
 
-/**
- * How near, in deviations, the nearest of this many unrelated texts is: the approximate maximum of as many draws from a normal
- * distribution.
- */
+/** How near, in deviations, the nearest of this many unrelated texts is: about the maximum of as many draws from a normal distribution. */
 export function nearestByChance(passages: number): number {
   return Math.sqrt(2 * Math.log(passages + 1));
 }

@@ -53,10 +53,7 @@ function hitsAmong(
   return [...sure, ...possibleHits(best, sure, index, wanted)];
 }
 
-/**
- * The hits of a question and of its parts, by their ranks. Of possible ones, the best of each part that nothing surely answers; without
- * any of a part, those of the whole question.
- */
+/** By rank. Of possible ones, the best of each part that nothing surely answers; without any of a part, those of the whole question. */
 function joined(
   whole: readonly ScoredCandidate[],
   parts: readonly (readonly ScoredCandidate[])[],
@@ -161,10 +158,7 @@ export function whyPossible({ features }: ScoredCandidate): PossibleReason {
 /** Words to compare, from the beginnings of two texts. */
 const WORDS_COMPARED = 200;
 
-/**
- * The best ones in the given order: one per group of near-copies first, then the others in the remaining slots. They may carry
- * different facts ("room 12", "room 13"), so none is hidden; but they cannot crowd out other answers.
- */
+/** One per group of near-copies first, then the others: "room 12" and "room 13" are both facts, but cannot crowd out other answers. */
 function bestApart(
   matches: readonly ScoredCandidate[],
   index: LexicalIndex,

@@ -1,7 +1,4 @@
-/**
- * English word forms: irregular forms first, then the Snowball stemmer, so that "went" matches "go" and "deploying" matches
- * "deployment".
- */
+/** English word forms: irregular ones, then the Snowball stemmer, so that "went" matches "go" and "deploying" matches "deployment". */
 import { stemmer } from "@orama/stemmers/english";
 
 /** Each lemma, followed by the forms that stemming does not reduce to it. */

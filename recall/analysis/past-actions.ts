@@ -1,8 +1,4 @@
-/**
- * Recognises questions about past actions: "what did you do yesterday?", "which tool did you run?", "did you already …".
- *
- * The question may come from a person or a model. Any other question is answered as usual.
- */
+/** Recognises a person's or a model's questions about past actions: "what did you do yesterday?", "which tool did you run?". */
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { dateTermsOf, dateTermsOfQuery } from "./dates.ts";
 import { fold, type Word, wordsOf } from "./words.ts";

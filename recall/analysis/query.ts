@@ -2,7 +2,8 @@
 import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
 import { CONTENT_WORD, commonnessOf, isGerman } from "./commonness.ts";
 import { dateTermsOfQuery } from "./dates.ts";
-import { separateWordsOf, type Word } from "./words.ts";
+import { termOf } from "./english.ts";
+import { dictionaryWords, separateWordsOf, type Word, wordsOf } from "./words.ts";
 
 export interface Query {
   readonly text: string;
@@ -105,4 +106,27 @@ function isAcronym({ raw }: Word): boolean {
 function looksLikeName({ raw }: Word, position: number): boolean {
   const isCapital = position > 0 && /^\p{Lu}\p{L}/u.test(raw);
   return isCapital || /\p{N}{3}|\p{L}\p{N}|\p{N}\p{L}/u.test(raw) || /\p{Ll}\p{Lu}|\p{Lu}{2}/u.test(raw);
+}
+
+/** Shorter substrings occur in almost every text. */
+const LEAST_LETTERS = 3;
+
+/** Word beginnings for a source that only offers substring search: lower-cased, most telling first; none of function words. */
+export function substringsOf(question: string, most: number): readonly string[] {
+  const words = wordsOf(question);
+  const commonness = commonnessOf(words.map(({ text }) => text));
+  const telling = words
+    .map((word, at) => ({ word, weight: commonness[at] ?? CONTENT_WORD }))
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight);
+  return [...new Set(telling.flatMap(({ word }) => beginningsOf(word)))].slice(0, most);
+}
+
+function beginningsOf({ raw, text, unspaced }: Word): readonly string[] {
+  if (unspaced) return dictionaryWords(raw);
+  const written = raw.toLowerCase();
+  const stem = termOf(text);
+  let shared = 0;
+  while (shared < stem.length && stem[shared] === written[shared]) shared += 1;
+  return [shared < LEAST_LETTERS ? written : written.slice(0, shared)];
 }

@@ -110,9 +110,7 @@ function partsOf(raw: string): readonly string[] {
   return (raw.match(CAMEL) ?? []).map(fold);
 }
 
-/**
- * A few joined words, such as e-mail, 14:00 or slides.narrate, or a language such as C++. Longer paths are found by their parts.
- */
+/** A few joined words, such as e-mail, 14:00 or slides.narrate, or a language such as C++. Longer paths are found by their parts. */
 function isName(body: string, wordCount: number): boolean {
   if (wordCount > LONGEST_NAME || (wordCount < 2 && !/[+#]$/u.test(body))) return false;
   return !/['’/\\]/u.test(body) && !hasUnspaced(body);
@@ -143,11 +141,7 @@ const LIGATURES: Readonly<Record<string, string>> = {
 };
 const LIGATURE = /[ßæœøłđı]/gu;
 
-/**
- * Folding: one spelling for letters that differ in width, case or accents.
- *
- * Lower-cases, normalises compatibility forms and removes accents: "Ｇärtnerstraße" becomes "gartnerstrasse".
- */
+/** One spelling for letters that differ in width, case or accents: "Ｇärtnerstraße" becomes "gartnerstrasse". */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return normalForm(text, "NFKC")
@@ -162,10 +156,7 @@ const UMLAUT = /[äöü]/gu;
 const DIGRAPH = /([aou])e/gu;
 const NO_UMLAUT = /^(?:(?![aou]e)[a-z])*$/i;
 
-/**
- * Other spellings of a word with umlauts: "gärtner" may be stored as "gaertner", and vice versa. Folded; excludes the word's own
- * folding; empty for most words.
- */
+/** Its other spellings, folded: "gärtner" may be stored as "gaertner", and vice versa; empty for most words. */
 export function umlautSpellings(word: string): readonly string[] {
   if (NO_UMLAUT.test(word)) return NO_PARTS;
   const lower = normalForm(word, "NFKC").toLowerCase();
@@ -180,11 +171,7 @@ const ANY_UNSPACED = new RegExp(`[${UNSPACED_CLASS}]`, "u");
 const BESIDE_NUMBER = new RegExp(`(?<=[${UNSPACED_CLASS}])(?=\\d)|(?<=\\d)(?=[${UNSPACED_CLASS}])`, "gu");
 const UNSPACED_OR_OTHER = new RegExp(`[${UNSPACED_CLASS}]+|[^${UNSPACED_CLASS}]+`, "gu");
 
-/**
- * Scripts without spaces between words, and how a run of such text becomes overlapping terms.
- *
- * Whether some character belongs to a script without spaces. Korean counts: it has spaces, but its words carry endings.
- */
+/** Whether some character belongs to a script without spaces. Korean counts: it has spaces, but its words carry endings. */
 export function hasUnspaced(text: string): boolean {
   return ANY_UNSPACED.test(text);
 }

@@ -37,16 +37,10 @@ export interface Concept extends WeightedTerms {
   readonly isTelling: boolean;
 }
 
-interface QueryWord {
+interface QueryWord extends WordRole {
   readonly spellings: readonly string[];
   /** Used when the whole name is not in the namespace. */
   readonly parts: readonly string[];
-  readonly dateTerm?: string | undefined;
-  readonly commonness: number;
-  /** Neither a function word nor an everyday one. */
-  readonly isTelling: boolean;
-  readonly position: number;
-  readonly isName: boolean;
 }
 
 /** The concepts of a query, in order; empty when it has no words. */
@@ -55,16 +49,15 @@ export function analyseQuery(query: Query, index: LexicalIndex): readonly Concep
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
     const known = knownTerms(word, index);
-    const terms = known.length > 0 || lookUps === 0 ? known : relatedOf(word, index);
-    if (known.length === 0) lookUps -= 1;
+    const isLookedUp = known.length === 0 && lookUps-- > 0;
+    const terms = isLookedUp ? relatedTerms(word, index.terms) : known;
     const weight = word.commonness * rarity(terms, index);
     const synonyms = word.isName ? [] : synonymTerms(word.spellings, index); // names have none
     return { word, terms, synonyms, weight };
   });
   const kept = distinct(weighed).slice(0, MOST_CONCEPTS);
   const hasTelling = kept.some(({ word }) => word.isTelling);
-  return shared(kept, hasTelling).map(({ word, terms, synonyms, share }) => {
-    const { position, isName, isTelling } = word;
+  return shared(kept, hasTelling).map(({ word: { position, isName, isTelling }, terms, synonyms, share }) => {
     return { terms, synonyms, share, position, isName, isTelling };
   });
 }
@@ -84,13 +77,6 @@ export function conceptsOf(topic: Topic, index: LexicalIndex): readonly Weighted
 function termsOfRun(run: string): readonly string[] {
   const { pairs, singles } = pairsAndSingles(run);
   return pairs.length > 0 ? pairs : singles;
-}
-
-interface WeighedWord {
-  readonly word: QueryWord;
-  readonly terms: readonly ConceptTerm[];
-  readonly synonyms: readonly ConceptTerm[];
-  readonly weight: number;
 }
 
 function shared<One extends { readonly weight: number }>(
@@ -132,10 +118,10 @@ function termsOfWord(
   };
 }
 
-function pairsOf(word: Word, { dateTerm: _, ...role }: WordRole): readonly QueryWord[] {
+function pairsOf(word: Word, role: WordRole): readonly QueryWord[] {
   const terms = termsOfRun(word.text);
-  const commonness = role.commonness / terms.length;
-  return terms.map((term) => ({ ...role, spellings: [term], parts: [], commonness, isName: false }));
+  const own = { ...role, commonness: role.commonness / terms.length, isName: false, dateTerm: undefined };
+  return terms.map((term) => ({ ...own, spellings: [term], parts: [] }));
 }
 
 /** "data base" may be stored as "database", and "e-mail" as "email". */
@@ -163,11 +149,6 @@ function numbersOf(terms: readonly string[], index: LexicalIndex): readonly Conc
   return [...new Set(numbers)].map((term) => ({ term, quality: 1 }));
 }
 
-function relatedOf(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
-  const related = relatedTerms(word.spellings[0] ?? "", index.terms, !word.isName);
-  return related.map((term) => ({ term, quality: WEIGHTS.words.related }));
-}
-
 function synonymTerms(terms: readonly string[], index: LexicalIndex): readonly ConceptTerm[] {
   const synonyms = new Map(terms.flatMap((term) => [...synonymsOf(term)]));
   return [...synonyms].flatMap(([synonym, { closeness: quality }]) => {
@@ -183,7 +164,9 @@ function rarity(terms: readonly ConceptTerm[], index: LexicalIndex): number {
 }
 
 /** Repeated words count once. Unknown words stay, since they lower a candidate's coverage. */
-function distinct(words: readonly WeighedWord[]): readonly WeighedWord[] {
+function distinct<One extends { readonly word: QueryWord; readonly terms: readonly ConceptTerm[] }>(
+  words: readonly One[],
+): readonly One[] {
   const seen = new Set<number | string>();
   return words.filter(({ word, terms }) => {
     const identity = terms[0]?.term ?? word.spellings[0] ?? "";
@@ -195,20 +178,20 @@ function distinct(words: readonly WeighedWord[]): readonly WeighedWord[] {
 
 const MOST_RELATED = 8;
 
-/**
- * Finds terms for a word that is not in the namespace: other forms of the stem, and typing errors.
- *
- * Terms similar to an unknown word, most frequent first. Their first three letters agree.
- */
-function relatedTerms(unknown: string, terms: Terms, allowTypo: boolean): readonly number[] {
+/** Other forms of the stem, and typing errors, of a word that is not in the namespace, most frequent first. Their first three letters agree. */
+function relatedTerms(
+  { spellings: [unknown = ""], isName }: QueryWord,
+  terms: Terms,
+): readonly ConceptTerm[] {
   const related: number[] = [];
   for (const [name, number] of terms.beginningLike(unknown)) {
-    const isTypo = allowTypo && unknown.length >= WEIGHTS.words.shortestTypo && isOneSlip(unknown, name);
+    const isTypo = !isName && unknown.length >= WEIGHTS.words.shortestTypo && isOneSlip(unknown, name);
     if (isTypo || isFamily(unknown, name)) related.push(number);
   }
   return related
     .sort((left, right) => terms.documentCount(right) - terms.documentCount(left) || left - right)
-    .slice(0, MOST_RELATED);
+    .slice(0, MOST_RELATED)
+    .map((term) => ({ term, quality: WEIGHTS.words.related }));
 }
 
 function isFamily(left: string, right: string): boolean {

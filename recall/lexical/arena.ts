@@ -1,7 +1,4 @@
-/**
- * A growing array of 32-bit numbers, allocated in blocks of 1, 2, 3, 4, 6, 8, 12, 16, 24 … numbers: thousands of small lists without
- * thousands of objects.
- */
+/** Growing lists of 32-bit numbers in blocks of 1, 2, 3, 4, 6, 8, 12, 16 … numbers: thousands of small ones without thousands of objects. */
 
 /** Memory grows by pages of this many numbers, so that growing never copies more than one page. */
 const PAGE_BITS = 18;

@@ -33,48 +33,87 @@ export interface WordFeatures {
   readonly isNamed: boolean;
 }
 
-type Surroundings = Pick<WordFeatures, "context" | "inThread">;
+/** What is reused between queries, to avoid allocations. */
+export interface Scratch {
+  readonly scores: CandidateScores;
+  readonly marks: ConceptMarks;
+  readonly matches: Matches;
+}
 
-const NOTHING_AROUND: Surroundings = { context: 0, inThread: false };
+/** For one query, whose concepts are marked and whose candidates are scored. */
+export function featureExtractor(
+  concepts: readonly Concept[],
+  index: LexicalIndex,
+  { scores, marks, matches }: Scratch,
+): (unit: number, document: IndexedDocument, isNamed: boolean) => WordFeatures {
+  const { saturation, lengthNorm } = WEIGHTS.bm25;
+  const known = new Map<number, number>();
+  const proximityOf = proximityIn(concepts, marks);
+  matches.wipe();
 
-/** One per query. */
-export class FeatureExtractor {
-  readonly #concepts: readonly Concept[];
-  readonly #index: LexicalIndex;
-  readonly #scores: CandidateScores;
-  readonly #marks: ConceptMarks;
-  readonly #known = new Map<number, number>();
-  readonly #matches: Matches;
-  readonly #proximity: Proximity;
+  /** Where the unit's matches begin. */
+  const answersOf = (unit: number): number => {
+    const before = known.get(unit);
+    if (before !== undefined) return before;
+    const from = matches.take(concepts.length);
+    known.set(unit, from);
+    const relativeLength = index.bodyLength(unit) / index.meanBodyLength;
+    const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
+    for (const posting of index.postingsOfUnit(unit))
+      if (marks.has(numberOf(posting))) match(from, posting, norm);
+    return from;
+  };
 
-  constructor(
-    concepts: readonly Concept[],
-    index: LexicalIndex,
-    scores: CandidateScores,
-    marks: ConceptMarks,
-    matches: Matches,
-  ) {
-    this.#concepts = concepts;
-    this.#index = index;
-    this.#scores = scores;
-    this.#marks = marks;
-    this.#matches = matches;
-    this.#proximity = new Proximity(concepts, marks);
-    matches.wipe();
-  }
+  const match = (from: number, posting: number, norm: number): void => {
+    const term = numberOf(posting);
+    const { qualities, gains, synonyms } = matches;
+    const synonym = from + marks.synonymPlaceOf(term);
+    if (synonym >= from) synonyms[synonym] = Math.max(marks.closenessOf(term), synonyms[synonym] ?? 0);
+    const own = from + marks.placeOf(term);
+    if (own < from) return;
+    const quality = marks.qualityOf(term);
+    const count = FIELD_COUNTS[posting & 255] ?? 0;
+    const gain = (quality * count * (1 + saturation)) / (count + norm);
+    if (quality > (qualities[own] ?? 0)) qualities[own] = quality;
+    if (gain > (gains[own] ?? 0)) gains[own] = gain;
+  };
 
-  featuresOf(unit: number, document: IndexedDocument, isNamed: boolean): WordFeatures {
-    const own = this.#answers(unit);
-    const { context, inThread } = this.#context(unit, document, own);
-    const { qualities, gains, synonyms: closest } = this.#matches;
-    let coverage = 0;
-    let bm25 = 0;
-    let synonyms = 0;
-    let matched = 0;
-    let unknown = 0;
-    let unknownNames = 0;
+  const bestUnitOf = ({ units }: IndexedDocument): number | undefined => {
+    let best: number | undefined;
+    for (const unit of units)
+      if (scores.sumOf(unit) > (best === undefined ? 0 : scores.sumOf(best))) best = unit;
+    return best;
+  };
+
+  const surroundingsOf = (unit: number, document: IndexedDocument, own: number) => {
+    const { context: most, decay, leastLines } = WEIGHTS.thread;
+    const neighbours = index.neighbours.around(document);
+    if (neighbours.length === 0 && document.units.length === 1) return { context: 0, inThread: false };
+    const around = new Float32Array(concepts.length);
+    const lend = (other: number, weight: number) => {
+      const from = answersOf(other);
+      for (let place = 0; place < around.length; place += 1)
+        around[place] = Math.max(around[place] ?? 0, weight * (matches.gains[from + place] ?? 0));
+    };
+    for (const passage of besides(unit, document)) lend(passage, most);
+    for (const { document: other, distance } of neighbours) {
+      const best = bestUnitOf(other);
+      if (best !== undefined) lend(best, most * decay ** (distance - 1));
+    }
+    const { qualities } = matches;
+    const context = concepts.reduce((sum, { share }, place) => {
+      return sum + share * (1 - (qualities[own + place] ?? 0)) * Math.min(most, around[place] ?? 0);
+    }, 0);
+    return { context, inThread: neighbours.length >= leastLines };
+  };
+
+  return (unit, document, isNamed) => {
+    const own = answersOf(unit);
+    const { context, inThread } = surroundingsOf(unit, document, own);
+    const { qualities, gains, synonyms: closest } = matches;
+    let [coverage, bm25, synonyms, matched, unknown, unknownNames] = [0, 0, 0, 0, 0, 0];
     let hasAll = true;
-    this.#concepts.forEach(({ share, terms, isName, isTelling }, place) => {
+    concepts.forEach(({ share, terms, isName, isTelling }, place) => {
       const quality = qualities[own + place] ?? 0;
       if (isTelling && quality < 1) hasAll = false;
       coverage += share * quality;
@@ -85,73 +124,11 @@ export class FeatureExtractor {
       unknown += share;
       if (isName) unknownNames += share;
     });
-    const proximity = matched < 2 ? 0 : this.#proximity.of(this.#index.bodyTerms(unit));
-    const fewWords = matched < Math.min(2, this.#concepts.length);
+    const proximity = matched < 2 ? 0 : proximityOf(index.bodyTerms(unit));
+    const fewWords = matched < Math.min(2, concepts.length);
     const found = { coverage, synonyms, bm25, proximity, context, fewWords };
     return { ...found, unknown, unknownNames, hasAll, inThread, isNamed };
-  }
-
-  /** Where the unit's matches begin. */
-  #answers(unit: number): number {
-    const known = this.#known.get(unit);
-    if (known !== undefined) return known;
-    const from = this.#matches.take(this.#concepts.length);
-    this.#known.set(unit, from);
-    const { saturation, lengthNorm } = WEIGHTS.bm25;
-    const relativeLength = this.#index.bodyLength(unit) / this.#index.meanBodyLength;
-    const norm = saturation * (1 - lengthNorm + lengthNorm * relativeLength);
-    for (const posting of this.#index.postingsOfUnit(unit)) {
-      if (this.#marks.has(numberOf(posting))) this.#match(from, posting, norm);
-    }
-    return from;
-  }
-
-  #match(from: number, posting: number, norm: number): void {
-    const term = numberOf(posting);
-    const { qualities, gains, synonyms } = this.#matches;
-    const synonym = from + this.#marks.synonymPlaceOf(term);
-    if (synonym >= from) synonyms[synonym] = Math.max(this.#marks.closenessOf(term), synonyms[synonym] ?? 0);
-    const own = from + this.#marks.placeOf(term);
-    if (own < from) return;
-    const quality = this.#marks.qualityOf(term);
-    const count = FIELD_COUNTS[posting & 255] ?? 0;
-    const gain = (quality * count * (1 + WEIGHTS.bm25.saturation)) / (count + norm);
-    if (quality > (qualities[own] ?? 0)) qualities[own] = quality;
-    if (gain > (gains[own] ?? 0)) gains[own] = gain;
-  }
-
-  #context(unit: number, document: IndexedDocument, own: number): Surroundings {
-    const { context: most, decay, leastLines } = WEIGHTS.thread;
-    const neighbours = this.#index.neighbours.around(document);
-    if (neighbours.length === 0 && document.units.length === 1) return NOTHING_AROUND;
-    const around = new Float32Array(this.#concepts.length);
-    for (const passage of besides(unit, document)) this.#lend(around, passage, most);
-    for (const { document: other, distance } of neighbours) {
-      const best = this.#bestUnitOf(other);
-      if (best !== undefined) this.#lend(around, best, most * decay ** (distance - 1));
-    }
-    const context = this.#concepts.reduce((sum, { share }, place) => {
-      return (
-        sum + share * (1 - (this.#matches.qualities[own + place] ?? 0)) * Math.min(most, around[place] ?? 0)
-      );
-    }, 0);
-    return { context, inThread: neighbours.length >= leastLines };
-  }
-
-  #lend(around: Float32Array, unit: number, weight: number): void {
-    const from = this.#answers(unit);
-    for (let place = 0; place < around.length; place += 1) {
-      around[place] = Math.max(around[place] ?? 0, weight * (this.#matches.gains[from + place] ?? 0));
-    }
-  }
-
-  #bestUnitOf(document: IndexedDocument): number | undefined {
-    let best: number | undefined;
-    for (const unit of document.units) {
-      if (this.#scores.sumOf(unit) > (best === undefined ? 0 : this.#scores.sumOf(best))) best = unit;
-    }
-    return best;
-  }
+  };
 }
 
 /** The passages before and after this one in a long text. */
@@ -258,57 +235,35 @@ export class ConceptMarks {
 }
 
 /**
- * Measures how closely the query's words occur together in a passage: as a phrase, near each other, or scattered. One per query, with
- * memory that is reused for the next passage.
+ * How closely the query's words occur together in a passage, weighted by the words' weights: 0 (scattered) to 1 (adjacent and in the
+ * query's order). One per query, with memory that is reused for the next passage.
  */
-class Proximity {
-  readonly #marks: ConceptMarks;
-  readonly #positions: readonly number[];
-  /** Of each word and the next one, and of all. */
-  readonly #weights: readonly number[];
-  readonly #total: number;
-  readonly #lastSeen: Int32Array;
-  readonly #closeness: Float32Array;
-
-  constructor(concepts: readonly Concept[], marks: ConceptMarks) {
-    this.#marks = marks;
-    this.#positions = concepts.map(({ position }) => position);
-    this.#weights = concepts.slice(1).map(({ share }, place) => Math.min(concepts[place]?.share ?? 0, share));
-    this.#total = this.#weights.reduce((sum, weight) => sum + weight, 0);
-    this.#lastSeen = new Int32Array(concepts.length);
-    this.#closeness = new Float32Array(concepts.length);
-  }
-
-  /** 0 (scattered) to 1 (in the query's order and adjacent), weighted by the words' weights. */
-  of(body: Uint32Array): number {
-    if (this.#total === 0) return 0;
-    this.#lastSeen.fill(-1);
-    this.#closeness.fill(0);
-    for (let at = 0; at < body.length; at += 1) {
-      const place = this.#marks.placeOf(body[at] ?? 0);
-      if (place < 0) continue;
-      this.#lastSeen[place] = at;
-      if (place > 0) this.#note(place - 1);
-      if (place < this.#weights.length) this.#note(place);
-    }
-    return (
-      this.#weights.reduce((sum, weight, place) => sum + weight * (this.#closeness[place] ?? 0), 0) /
-      this.#total
-    );
-  }
-
+function proximityIn(concepts: readonly Concept[], marks: ConceptMarks): (body: Uint32Array) => number {
+  const weights = concepts.slice(1).map(({ share }, place) => Math.min(concepts[place]?.share ?? 0, share));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const lastSeen = new Int32Array(concepts.length);
+  const closeness = new Float32Array(concepts.length);
   /** Records the best closeness so far of the words `place` and `place + 1`. */
-  #note(place: number): void {
-    const first = this.#lastSeen[place] ?? -1;
-    const second = this.#lastSeen[place + 1] ?? -1;
+  const note = (place: number): void => {
+    const [first, second] = [lastSeen[place] ?? -1, lastSeen[place + 1] ?? -1];
     if (first < 0 || second < 0) return;
-    const asked = (this.#positions[place + 1] ?? 0) - (this.#positions[place] ?? 0);
+    const asked = (concepts[place + 1]?.position ?? 0) - (concepts[place]?.position ?? 0);
     const detour = second > first ? Math.max(0, second - first - asked) : first - second + 1;
-    this.#closeness[place] = Math.max(
-      this.#closeness[place] ?? 0,
-      1 / (1 + detour / WEIGHTS.words.halvingDetour),
-    );
-  }
+    closeness[place] = Math.max(closeness[place] ?? 0, 1 / (1 + detour / WEIGHTS.words.halvingDetour));
+  };
+  return (body) => {
+    if (total === 0) return 0;
+    lastSeen.fill(-1);
+    closeness.fill(0);
+    for (let at = 0; at < body.length; at += 1) {
+      const place = marks.placeOf(body[at] ?? 0);
+      if (place < 0) continue;
+      lastSeen[place] = at;
+      if (place > 0) note(place - 1);
+      if (place < weights.length) note(place);
+    }
+    return weights.reduce((sum, weight, place) => sum + weight * (closeness[place] ?? 0), 0) / total;
+  };
 }
 
 /** Words in more than this share of the units are skipped when rarer ones exist; the second pass still scores them. */
@@ -343,11 +298,7 @@ export class CandidateScores {
     }
   }
 
-  /**
-   * `count` units with the highest sums, in no particular order.
-   *
-   * @param among the result of a call with a higher count. Default: all
-   */
+  /** So many units with the highest sums, in no particular order; `among` the result of a call for more, if given. */
   best(count: number, among?: readonly number[]): readonly number[] {
     const touched = among ?? this.#touched.subarray(0, this.#touchedCount);
     if (touched.length <= count) return [...touched];

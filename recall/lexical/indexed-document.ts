@@ -3,31 +3,17 @@
  * passages of its text for search and display. Short texts stay whole, long ones are split at paragraphs, lines or sentences.
  */
 import { ANSWER_LIMITS } from "../../engine/answer-limits.ts";
-import type { CorpusChunk, CorpusEntry, DocumentKind } from "../../engine/projections/corpus.ts";
-import type { EntryId, Fingerprint, Origin, UnixMs } from "../../engine/store/memory-store.ts";
+import type { CorpusChunk, CorpusEntry } from "../../engine/projections/corpus.ts";
+import type { EntryId, Fingerprint, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Writer } from "../../engine/store/writer.ts";
 
-export interface IndexedDocument {
-  readonly id: EntryId;
-  readonly origin: Origin;
-  readonly kind: DocumentKind;
-  readonly docid: string;
-  readonly path: string;
-  readonly title: string;
-  readonly content: string;
-  readonly category: string;
-  readonly key: string;
-  /** See {@link CorpusEntry}. */
+export interface IndexedDocument
+  extends Pick<CorpusChunk, "docid" | "path" | "title" | "content">,
+    Omit<CorpusEntry, "tags" | "body" | "chunk" | "expiresAt" | "writer" | "conversationId"> {
   readonly conversationId: string | undefined;
-  readonly createdAt: UnixMs;
-  readonly updatedAt: UnixMs;
+  readonly writer: Writer | undefined;
   /** Infinity means never. */
   readonly expiresAt: UnixMs;
-  readonly writer: Writer | undefined;
-  /** Of the value. */
-  readonly fingerprint: Fingerprint;
-  /** See {@link CorpusEntry}. */
-  readonly bodyStartLine: number;
   readonly bodyLength: number;
   /** The searched passages, in text order. */
   readonly units: readonly number[];
@@ -171,10 +157,7 @@ export function searchedText(entry: EntryText, passage: Passage): string {
   return entry.chunk.content.slice(passage.start, passage.end);
 }
 
-/**
- * The text of a passage to embed: the searched text, preceded by its subject in words. Only words without digits are taken from
- * the key: numbered parts do not name a subject.
- */
+/** To embed: preceded by its subject, the words of the title without digits, since numbered parts do not name a subject. */
 export function meantText(entry: EntryText, passage: Passage): string {
   const text = searchedText(entry, passage);
   const about = entry.chunk.title

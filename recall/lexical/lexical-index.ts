@@ -38,10 +38,7 @@ import {
 /** The indexes that a search reads. */
 export interface IndexView {
   readonly index: LexicalIndex;
-  /**
-   * Records of tool calls. There are hundreds for each fact, so they have their own index and do not affect the weights of facts.
-   * Undefined until there is one.
-   */
+  /** Of tool calls: hundreds for each fact, which must not affect the weights of facts. Undefined until there is one. */
   readonly toolCalls: LexicalIndex | undefined;
 }
 
@@ -222,10 +219,7 @@ export class LexicalIndex {
     this.#analyser = undefined;
   }
 
-  /**
-   * The term of a folded word. Finding it takes longer than all else that is done with a word, so those of words that this index
-   * has are kept until something is removed: then they may be words of a fact that is forgotten.
-   */
+  /** Of a folded word. Finding it takes long, so those of words in this index are kept, until something is removed: they may be words of that. */
   termOf(word: string): string {
     const known = this.#stems.get(word);
     if (known !== undefined) return known;
@@ -260,9 +254,7 @@ export class LexicalIndex {
     return this.#arena.view(start + HEADER, this.#arena.get(start));
   }
 
-  /**
-   * A unit's terms with their fields, packed like a posting but with the term instead of the unit; valid until the next change.
-   */
+  /** Packed like a unit's postings but with the term instead of the unit; valid until the next change. */
   postingsOfUnit(unit: number): Uint32Array {
     const start = this.#textStarts.get(unit);
     return this.#arena.view(start + HEADER + this.#arena.get(start), this.#arena.get(start + 1));

@@ -6,7 +6,7 @@ import { analyseQuery, conceptsOf } from "./analyse-query.ts";
 import {
   CandidateScores,
   ConceptMarks,
-  FeatureExtractor,
+  featureExtractor,
   Matches,
   type WordFeatures,
 } from "./candidate-features.ts";
@@ -29,8 +29,7 @@ export interface Candidate {
 /** Holds scratch memory, so it runs one search at a time; a search is synchronous. */
 export class LexicalSearch {
   readonly #scores = new CandidateScores();
-  readonly #marks = new ConceptMarks();
-  readonly #matches = new Matches();
+  readonly #scratch = { scores: this.#scores, marks: new ConceptMarks(), matches: new Matches() };
 
   /** The passages that match any word, and those that are named; unordered, none expired. */
   candidates(
@@ -42,9 +41,9 @@ export class LexicalSearch {
     const concepts = index.documentCount === 0 ? [] : analyseQuery(query, index);
     if (concepts.length === 0) return [];
     this.#scores.fill(concepts, index);
-    this.#marks.set(concepts, index.terms.end);
-    const extractor = new FeatureExtractor(concepts, index, this.#scores, this.#marks, this.#matches);
-    const names = new Names(query.text);
+    this.#scratch.marks.set(concepts, index.terms.end);
+    const featuresOf = featureExtractor(concepts, index, this.#scratch);
+    const isNamed = namedBy(query.text);
     const candidates: Candidate[] = [];
     const units = this.#units(index);
     for (const unit of others) units.add(unit);
@@ -52,10 +51,10 @@ export class LexicalSearch {
       const document = index.documentOf(unit);
       const passage = index.passageOf(unit);
       if (document === undefined || passage === undefined || document.expiresAt <= now) continue;
-      const features = extractor.featuresOf(unit, document, names.include(document));
+      const features = featuresOf(unit, document, isNamed(document));
       candidates.push({ unit, document, passage, features });
     }
-    this.#marks.wipe(concepts);
+    this.#scratch.marks.wipe(concepts);
     return candidates;
   }
 
@@ -89,32 +88,16 @@ const AROUND = /^[("'`<]+|[)"'`>.,;:!?]+$/gu;
 /** A compound such as "projects/atlas/deploy": a plain word of a sentence does not count as a key, even when a key equals it. */
 const JOINED = /\p{L}[^\p{L}]+\p{L}/u;
 
-/**
- * Finds documents that a question names by key, docid or path.
- *
- * The possible names in a question, lower-cased: the whole question, and each compound word.
- */
-class Names {
-  readonly #names: ReadonlySet<string>;
-  readonly #lengths: ReadonlySet<number>;
-  /** Only "İ" has another length when lower-cased. */
-  readonly #areOfOtherLength: boolean;
-
-  constructor(question: string) {
-    const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
-    const names = [question.trim(), ...words.filter((word) => JOINED.test(word))];
-    this.#names = new Set(names.map((name) => name.toLowerCase()));
-    this.#lengths = new Set([...this.#names].map(({ length }) => length));
-    this.#areOfOtherLength = [...this.#names].some((name) => name.includes("i\u0307"));
-  }
-
-  include({ key, docid, path }: IndexedDocument): boolean {
-    return this.#has(key) || this.#has(docid) || this.#has(path);
-  }
-
-  /** Lower-casing all names of all candidates takes longer than finding them. */
-  #has(name: string): boolean {
-    const mayBe = this.#lengths.has(name.length) || this.#areOfOtherLength;
-    return mayBe && this.#names.has(name.toLowerCase());
-  }
+/** By key, docid or path, in any case: as the whole question, or as a compound word of it. */
+function namedBy(question: string): (document: IndexedDocument) => boolean {
+  const words = question.split(/\s+/).map((word) => word.replace(AROUND, ""));
+  const written = [question.trim(), ...words.filter((word) => JOINED.test(word))];
+  const names = new Set(written.map((name) => name.toLowerCase()));
+  const lengths = new Set([...names].map(({ length }) => length));
+  // Only "İ" has another length when lower-cased.
+  const areOfOtherLength = [...names].some((name) => name.includes("i\u0307"));
+  // Lower-casing all names of all candidates takes longer than finding them.
+  const has = (name: string) =>
+    (lengths.has(name.length) || areOfOtherLength) && names.has(name.toLowerCase());
+  return ({ key, docid, path }) => has(key) || has(docid) || has(path);
 }

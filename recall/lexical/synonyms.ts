@@ -1,15 +1,11 @@
 /**
- * A small English thesaurus of software work and daily life (recall/data/thesaurus.json).
- *
- * People forget with which word they stored something: "ship to production" should find a text with "deploy". An entry covers all
- * forms of its words, since stems are compared. Synonyms apply to queries only, as weaker evidence than the word itself
- * (`synonyms` in recall/weights.ts). recall/meaning/questions.ts also embeds the query with unknown words replaced by
- * synonyms. In keyword search, synonyms alone produce possible hits at most.
+ * A small English thesaurus of software work and daily life (recall/data/thesaurus.json): people forget with which word they stored
+ * something. Stems are compared, so an entry covers all forms of its words. Synonyms apply to queries only, as weaker evidence than
+ * the word itself; in keyword search, synonyms alone produce possible hits at most.
  *
  * To extend: a line of `same` holds words that are interchangeable in most sentences, so "set", which has many senses, is in
- * none. A word may be in several lines. In `kinds`, a query for the kind matches any member, and a query for a member matches the
- * kind, but members are not synonyms of each other. Add only generally true entries, never entries for one memory or one test
- * set.
+ * none. In `kinds`, a query for the kind matches any member, and a query for a member matches the kind, but members are not synonyms
+ * of each other. Add only generally true entries, never entries for one memory or one test set.
  */
 import { termOf } from "../analysis/english.ts";
 import thesaurus from "../data/thesaurus.json" with { type: "json" };

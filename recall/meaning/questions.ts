@@ -118,12 +118,7 @@ const WORD = /\p{L}[\p{L}\p{M}]*/gu;
 /** A longer text is pasted and has enough words. */
 const LONGEST = 300;
 
-/**
- * Rewrites a question with words from the memory: "ship to production" becomes "deploy …" when the memory has "deploy" but not
- * "ship". This helps small models that miss the synonym.
- *
- * Replaces each word that the memory lacks by a synonym that it has; undefined when there is none.
- */
+/** Replaces each word that the memory lacks by a synonym that it has, if any: small models may miss that "ship to production" is "deploy". */
 export function expandedQuery(question: string, index: LexicalIndex): string | undefined {
   if (question.length > LONGEST) return undefined;
   const words = question.match(WORD) ?? [];

@@ -1,7 +1,4 @@
-/**
- * The vector state of one namespace: which entries have vectors, which must be looked up in the cache, and which must be
- * embedded.
- */
+/** The vectors of one namespace: which entries have some, which must be looked up in the cache, and which must be embedded. */
 import type { EntryId, EntryVectors, Fingerprint } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
 import type { Embedder } from "../embedder.ts";

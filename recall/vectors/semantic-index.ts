@@ -2,14 +2,13 @@
  * Semantic search over every open namespace: vectors come from the cache first, then from the embedder, in the background and in
  * small steps. After a change of model, the former model's vectors serve until the new ones are complete.
  */
-import { asHelmdeckError, HelmdeckError } from "../../engine/errors.ts";
+import { asHelmdeckError, type ErrorCode, HelmdeckError } from "../../engine/errors.ts";
 import type { EntryId, EntryVectors } from "../../engine/store/memory-store.ts";
 import type { Namespace } from "../../engine/store/namespace.ts";
-import { nextTurn, type Timer } from "../../engine/timing.ts";
+import { nextTurn, pauseAfter, retryAfterMsOf, type Timer } from "../../engine/timing.ts";
 import type { Embedder } from "../embedder.ts";
 import { type EntryText, meantText, passagesOfEntry } from "../lexical/indexed-document.ts";
 import type { ReferenceVectors } from "../meaning/reference-vectors.ts";
-import { BackgroundLoop, type StepFailure } from "./background-loop.ts";
 import { ModelIndex, NamespaceVectors, type Waiting } from "./namespace-vectors.ts";
 import type {
   Coverage,
@@ -26,10 +25,7 @@ import type { VectorIndexOptions } from "./vector-index.ts";
 export interface SemanticIndexOptions {
   readonly embedder: Embedder;
   readonly cache: VectorCache;
-  /**
-   * An embedder for a former space, to embed questions while the new model is incomplete; undefined when none is available. The
-   * caller closes it.
-   */
+  /** Embeds questions for a former space while the new model is incomplete; undefined when none is available. The caller closes it. */
   readonly formerEmbedder?: (space: string) => Embedder | undefined;
   /** Only reads the cache until `embed` is called, and deletes nothing. For short-lived processes. */
   readonly readOnly?: boolean;
@@ -49,6 +45,89 @@ const PASSAGES_AT_ONCE = 32;
 const SHORT_PASSAGES = 8;
 /** An entry is given up after this many refusals while others were accepted. */
 const MOST_REFUSALS = 3;
+
+interface BackgroundLoopOptions {
+  /** Does the next piece of work; false when there is none. Rejects on temporary failures. */
+  readonly step: (signal: AbortSignal) => Promise<boolean>;
+  readonly timer: Timer;
+  /** From 0 up to, but not including, 1. */
+  readonly random: () => number;
+  /** Called after each step. */
+  readonly onStep: (failure?: StepFailure) => void;
+}
+
+interface StepFailure {
+  readonly error: HelmdeckError;
+  /** Failures since the last success. */
+  readonly inARow: number;
+}
+
+const PAUSES = { firstMs: 1_000, longestMs: 300_000 };
+
+/** Runs small steps while there is work, yields between them, and retries after a failure. */
+class BackgroundLoop {
+  readonly #options: BackgroundLoopOptions;
+  readonly #ending = new AbortController();
+  state: EmbeddingStatus["state"] = "idle";
+  /** Undefined after a success. */
+  lastError: ErrorCode | undefined;
+  #failures = 0;
+  /** Set since the last step began. */
+  #isWoken = false;
+  #cancelPause = (): void => undefined;
+
+  constructor(options: BackgroundLoopOptions) {
+    this.#options = options;
+  }
+
+  /** Signals possible new work. Does not shorten a pause. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.state !== "idle") return;
+    this.state = "working";
+    // Never rejects: a failed step only causes a pause.
+    void this.#run();
+  }
+
+  /** Aborts the current step by its signal and starts no further one. */
+  close(): void {
+    this.state = "closed";
+    this.#cancelPause();
+    this.#ending.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    for (;;) {
+      await nextTurn();
+      if (signal.aborted) return;
+      this.#isWoken = false;
+      const outcome = await this.#options.step(signal).catch(asHelmdeckError);
+      if (signal.aborted) return;
+      if (typeof outcome !== "boolean") return this.#pause(outcome);
+      this.#failures = 0;
+      this.lastError = undefined;
+      this.#options.onStep();
+      if (outcome || this.#isWoken) continue;
+      this.state = "idle";
+      return;
+    }
+  }
+
+  #pause(error: HelmdeckError): void {
+    this.#failures += 1;
+    this.lastError = error.code;
+    this.state = "waiting";
+    const longest = pauseAfter(this.#failures, PAUSES);
+    // With jitter between half and all of the pause, so that many processes do not retry together.
+    const pauseMs = retryAfterMsOf(error) + (longest * (1 + this.#options.random())) / 2;
+    this.#cancelPause = this.#options.timer(() => {
+      this.state = "working";
+      void this.#run();
+    }, pauseMs);
+    this.#options.onStep({ error, inARow: this.#failures });
+  }
+}
 
 /** Increment when passages or their embedded texts change: older vectors then stand for other texts. */
 const TEXTS_VERSION = 1;
@@ -157,9 +236,9 @@ class BackgroundSemanticIndex implements SemanticIndex {
     const states = [this.#loading.state, this.#embedding.state];
     return {
       model: this.#options.embedder.model,
-      embedded: sum(all.map(({ target }) => target.size)),
-      waiting: sum(all.map(({ unread, missing }) => unread.size + missing.size)),
-      refused: sum(all.map(({ coverage }) => coverage.refused)),
+      embedded: all.reduce((sum, { target }) => sum + target.size, 0),
+      waiting: all.reduce((sum, { unread, missing }) => sum + unread.size + missing.size, 0),
+      refused: all.reduce((sum, { coverage }) => sum + coverage.refused, 0),
       state: (["closed", "waiting", "working"] as const).find((one) => states.includes(one)) ?? "idle",
       lastError: this.#embedding.lastError ?? this.#loading.lastError,
       embeds: this.#embeds,
@@ -366,10 +445,6 @@ class BackgroundSemanticIndex implements SemanticIndex {
     if (isAboutText) return true;
     throw error;
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** The name under which an embedder's vectors are stored. */

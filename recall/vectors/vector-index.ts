@@ -153,10 +153,7 @@ function compareHits(a: SemanticHit, b: SemanticHit): number {
 const BLOCK_ROWS = 1_024;
 const FIRST_ROWS = 16;
 
-/**
- * Rows of numbers in blocks: thousands of rows without thousands of arrays, and growth copies at most one block. Rows are dense: 0 up
- * to the highest one written, below the count of `reserve`.
- */
+/** Dense rows of numbers, below the count of `reserve`, in blocks: thousands without thousands of arrays, and growth copies at most one block. */
 class RowBlocks<Row extends Float32Array | Int8Array | Uint32Array> {
   readonly width: number;
   readonly #make: (length: number) => Row;
@@ -284,18 +281,12 @@ function dot(query: Float32Array, block: Float32Array | Int8Array, start: number
 
 const WORD_BITS = 32;
 
-/**
- * One bit per dimension. Ranks all rows coarsely by Hamming distance, reading a 32nd of the exact vectors' size, to choose the few
- * rows to compare exactly.
- */
+/** One bit per dimension: ranks all rows by Hamming distance, reading a 32nd of the vectors' size, to choose the few to compare exactly. */
 class SignCodes extends RowBlocks<Uint32Array> {
   readonly #origin: Float32Array;
   #distances = new Uint16Array(0);
 
-  /**
-   * @param origin the mean of some vectors, against which the bits are taken. Models put all texts on one side of zero in many
-   * dimensions, and a bit that is the same for all texts carries no information.
-   */
+  /** @param origin the mean of some vectors: models put all texts on one side of zero in many dimensions, and such a bit tells nothing */
   constructor(origin: Float32Array) {
     super(Math.ceil(origin.length / WORD_BITS), (length) => new Uint32Array(length));
     this.#origin = origin;

@@ -14,7 +14,7 @@ import { DEFAULT_CATEGORY } from "../../../engine/facts/facts-policy.ts";
 import { placeholderTime } from "../../../engine/rfc3339.ts";
 import type { MemoryStore, NewEntry, UnixMs } from "../../../engine/store/memory-store.ts";
 import type { Namespace, Subject } from "../../../engine/store/namespace.ts";
-import { substringsOf } from "../../../recall/analysis/substrings.ts";
+import { substringsOf } from "../../../recall/analysis/query.ts";
 import type { HeldRows } from "../../memory.ts";
 import type { FromWire } from "../../wire/codec.ts";
 import type { EngineClient } from "../engine/engine-client.ts";
