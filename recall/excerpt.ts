@@ -18,7 +18,6 @@ const MARK = "…";
 const BEFORE = 30;
 /** What answers mostly follows the words that ask for it. */
 const AFTER = 40;
-/** The beginning of a sentence or a line. */
 const BEGINNING = /(?<=[.!?;]\s+|\n\s*)\S/gu;
 
 /** Room for the frame of a hit, so that it cuts nothing off a snippet. */
@@ -64,10 +63,6 @@ interface AskedWord {
   readonly share: number;
 }
 
-interface Place extends AskedWord {
-  readonly at: number;
-}
-
 function askedTerms(query: Query, index: LexicalIndex): ReadonlyMap<number, AskedWord> {
   const asked = new Map<number, AskedWord>();
   for (const [word, { terms, synonyms, share }] of analyseQuery(query, index).entries()) {
@@ -81,7 +76,7 @@ function placesOf(
   text: string,
   asked: ReadonlyMap<number, AskedWord>,
   index: LexicalIndex,
-): readonly Place[] {
+): readonly (AskedWord & { readonly at: number })[] {
   const analyser = new TextAnalyser((term) => asked.get(index.terms.numberOf(term) ?? -1));
   return placedRunsOf(text).flatMap(({ run, at }) => {
     const { ordered, beside } = analyser.termsOf(run);
@@ -92,7 +87,11 @@ function placesOf(
 type Window = readonly [from: number, to: number];
 
 /** The first window that covers most of the query, and what follows. They begin at the text's start, a sentence's, or a little before a word. */
-function bestWindow(text: string, places: readonly Place[], most: number): Window {
+function bestWindow(
+  text: string,
+  places: readonly (AskedWord & { readonly at: number })[],
+  most: number,
+): Window {
   const beginnings = [0, ...[...text.matchAll(BEGINNING)].map(({ index: at }) => at)];
   const starts = [...beginnings, ...places.map(({ at }) => wordStart(text, at))];
   const windows = starts.toSorted((a, b) => a - b).map((from) => windowFrom(text, from, most));

@@ -1,5 +1,5 @@
 /** The in-memory indexes of namespaces: as many as fit a limit, least recently used evicted first, and none that stays idle. */
-
+import PQueue from "p-queue";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { backgroundTimer, systemClock, type Timer } from "../engine/timing.ts";
 import { closedError, NamespaceIndex, type NamespaceIndexOptions } from "./namespace-index.ts";
@@ -22,7 +22,6 @@ export interface IndexCacheOptions extends NamespaceIndexOptions {
 const LIMIT_BYTES = 256 * 2 ** 20;
 /** Large memories read for the first time at once: an index in use is never evicted, and a thousand cold searches would need a thousand. */
 const MOST_FIRST_READINGS = 4;
-/** The idle time is checked in so many steps. */
 const IDLE_STEPS = 4;
 /** Where indexes are never evicted, they are saved after this time without use. */
 const SAVE_AFTER_MS = 7 * 60_000;
@@ -45,7 +44,7 @@ export class IndexCache {
   #oversized = 0;
   #totalBytes = 0;
   readonly #happened = { begun: 0, evicted: 0, readings: 0, readingMs: 0 };
-  readonly #turns = new Turns(MOST_FIRST_READINGS);
+  readonly #turns = new PQueue({ concurrency: MOST_FIRST_READINGS });
   #cancelCheck: (() => void) | undefined;
   #isClosed = false;
 
@@ -104,7 +103,11 @@ export class IndexCache {
       this.#happened.readings += 1;
       this.#happened.readingMs += tookMs;
     };
-    const options = { ...this.#options, onRead, turn: () => this.#turns.take() };
+    const turn = () =>
+      new Promise<() => void>((begin) => {
+        void this.#turns.add(() => new Promise<void>(begin));
+      });
+    const options = { ...this.#options, onRead, turn };
     const index = new NamespaceIndex(namespace, options, () => this.#measure(namespace));
     return { index, begunAt: this.#clock(), sizeBytes: 0, usedAt: 0 };
   }
@@ -169,26 +172,5 @@ export class IndexCache {
   async #saveUnused(since: number): Promise<void> {
     for (const { index, usedAt } of [...this.#kept.values()])
       if (usedAt <= since && !index.isBusy && !this.#isClosed) await index.save();
-  }
-}
-
-/** Places that are given in the order of asking. */
-class Turns {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(places: number) {
-    this.#free = places;
-  }
-
-  /** Resolves to a function that gives the place to the next one; to be called once. */
-  async take(): Promise<() => void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    };
   }
 }

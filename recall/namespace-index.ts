@@ -31,7 +31,6 @@ export interface NamespaceIndexOptions {
   readonly onRead?: (tookMs: number) => void;
 }
 
-/** Where copies are kept. */
 export interface SnapshotOptions {
   /** The open store's; undefined when it keeps none. */
   readonly kept: () => IndexSnapshots | undefined;
@@ -44,18 +43,15 @@ export interface SnapshotOptions {
 const LARGE_DOCUMENTS = 2_000;
 /** Increment when the same entries give another index (texts, terms, passages), or when parts have another form; a test notices. */
 const FORMAT = 3;
-
 const BATCH_ROWS = 250;
 /** Longest stretch of indexing before yielding to the event loop. */
 const SLICE_MS = 4;
-
 /** A copy is replaced when more than one entry of so many has changed since. */
 const MOST_CHANGED = 10;
 
 /** On stderr with NODE_DEBUG=helmdeck-recall: how far each index has read. */
 const debug = debuglog("helmdeck-recall");
 
-/** The index of one namespace, and its position in the source. */
 export class NamespaceIndex implements IndexView {
   index = new LexicalIndex();
   toolCalls: LexicalIndex | undefined;

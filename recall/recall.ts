@@ -37,15 +37,13 @@ import type {
   AlikeFact,
   AlikeWanted,
   IndexCounts,
-  LeftOut,
   Recall,
   RecallAnswer,
   RecallHit,
   RecallQuery,
   ScorePart,
 } from "./search-contract.ts";
-import { type Selection, selectHits, whyPossible } from "./select-hits.ts";
-import { withToolCalls } from "./tool-calls.ts";
+import { type Selection, selectHits, whyPossible, withToolCalls } from "./select-hits.ts";
 import type { SemanticIndex } from "./vectors/semantic-contract.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
@@ -70,13 +68,10 @@ export interface RecallOptions extends Omit<IndexCacheOptions, "turn" | "meaning
 const PATIENCE_MS = 1_000;
 /** Passages with a known similarity in the ranking. Many more than are shown: a line lends its similarity to those around it. */
 const NEAREST = 1_000;
-
 /** Facts near to one of them that are compared with it. */
 const NEAR_A_FACT = 6;
-
 /** The longest stretch of comparing before others are served. */
 const RELATING_MS = 4;
-
 const FOREIGN = "the embedding model knows English alone.";
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
@@ -88,11 +83,6 @@ export function createRecall(options: RecallOptions): Recall {
 interface Asked extends Required<Omit<RecallQuery, "query">> {
   readonly query: Query;
   readonly parts: readonly Query[];
-}
-
-interface Meaning {
-  readonly meant?: PassageSimilarities;
-  readonly why?: string | undefined;
 }
 
 class HybridRecall implements Recall {
@@ -195,7 +185,11 @@ class HybridRecall implements Recall {
   }
 
   /** The similarities to a text, and why there are none, or not all. */
-  async #meaningOf(namespace: Namespace, view: IndexView, text: string): Promise<Meaning> {
+  async #meaningOf(
+    namespace: Namespace,
+    view: IndexView,
+    text: string,
+  ): Promise<{ meant?: PassageSimilarities; why?: string | undefined }> {
     const { semantic, keywordsOnly } = this.#options;
     if (semantic === undefined) return { why: keywordsOnly && keywordsOnlyNote(keywordsOnly) };
     if (view.index.documentCount === 0) return {};
@@ -257,6 +251,9 @@ class HybridRecall implements Recall {
     });
     const paths = new Set(results.map(({ path }) => path));
     const hidden = leftOut.filter(({ scored }) => !paths.has(scored.document.path));
+    const leftOutOf = ({ scored: { document, chance, features }, why }: (typeof hidden)[number]) => {
+      return { key: document.key, path: document.path, certainty: chance, why, parts: partsOf(features) };
+    };
     const isForeign = results.length === 0 && areForeign(query.text, index);
     return {
       results,
@@ -337,11 +334,6 @@ function hitOf(
   const found = { kind, docid, path, title, score, ...excerpt, category, key };
   const hit = { ...found, createdAt, updatedAt, ...defined({ expiresAt, writer }) };
   return explain ? { ...hit, parts: partsOf(features) } : hit;
-}
-
-function leftOutOf({ scored, why }: Selection["leftOut"][number]): LeftOut {
-  const { key, path } = scored.document;
-  return { key, path, certainty: scored.chance, why, parts: partsOf(scored.features) };
 }
 
 /** Each feature with its weight; doubts have negative weights. */

@@ -33,7 +33,6 @@ export interface Features extends WordFeatures {
   readonly lead: number;
 }
 
-/** A candidate with its score. */
 export interface ScoredCandidate {
   readonly unit: number;
   readonly document: IndexedDocument;
@@ -91,7 +90,6 @@ export function scoreCandidates(
   });
 }
 
-/** A passage in an order. */
 export type RankedPassage = Pick<ScoredCandidate, "unit" | "document" | "passage" | "score">;
 
 /** Of a candidate whose text no judge has read. */
@@ -134,7 +132,6 @@ function meritOf(features: WordFeatures, nearness: number, ofAsker: boolean): nu
   );
 }
 
-/** Features times weights. */
 function sum<K extends keyof Features>(features: Features, weights: Readonly<Partial<Record<K, number>>>) {
   let total = 0;
   for (const name in weights) total += (weights[name] ?? 0) * Number(features[name]);
@@ -226,24 +223,16 @@ function withVerdict(
   });
 }
 
-/** As a logarithm. */
 function oddsOf({ merit, features }: Weighed, best: number, weights: ChanceWeights): number {
   const { base, lead, behind } = weights;
   return base + weights.merit * merit + lead * features.lead + behind * (best - merit);
-}
-
-interface Nearness {
-  /** In deviations, beyond chance. */
-  readonly nearness: number;
-  /** By the model, not estimated from words. */
-  readonly isRead: boolean;
 }
 
 /** How many deviations a candidate is nearer than chance; undefined if it has neither a meaning that is known nor a word of the question. */
 function nearnessBy(
   meant: PassageSimilarities | undefined,
   index: LexicalIndex,
-): (candidate: Candidate) => Nearness | undefined {
+): (candidate: Candidate) => { readonly nearness: number; readonly isRead: boolean } | undefined {
   const { meaning, thread } = WEIGHTS;
   const byWords = ({ features }: Candidate) => meaning.ofAllWords * features.coverage;
   if (meant === undefined) return (candidate) => ({ nearness: byWords(candidate), isRead: false });

@@ -79,7 +79,6 @@ export interface AlikeFact extends Said {
 /** A feature and its weight. The score rises with the sum of their products; doubts have negative weights: they keep it from being sure. */
 export type ScorePart = Readonly<Record<"value" | "weight", number>>;
 
-/** A candidate that is not shown. */
 export interface LeftOut extends Pick<RecallHit, "key" | "path"> {
   /** 0 to 1: the chance that it answers. */
   readonly certainty: number;
@@ -103,17 +102,12 @@ export interface RecallAnswer {
 }
 
 /** What happened to the indexes of all namespaces together. */
-export interface IndexCounts {
-  readonly kept: number;
-  readonly sizeBytes: number;
-  readonly limitBytes: number;
+export interface IndexCounts
+  extends Readonly<Record<"kept" | "sizeBytes" | "limitBytes" | "begun" | "evicted" | "readingMs", number>> {
   /** Of the oldest one since it was begun; 0 without one. */
   readonly ageMs: number;
-  readonly begun: number;
-  readonly evicted: number;
-  /** Readings of the source to its end, those that failed included. */
+  /** Of the source to its end, those that failed included. */
   readonly readings: number;
-  readonly readingMs: number;
 }
 
 export interface Recall {

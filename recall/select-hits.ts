@@ -4,9 +4,12 @@
  * that the fact exists.
  */
 import type { PossibleReason, RecallMode } from "../engine/answer-limits.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
 import { outweighs } from "../engine/store/writer.ts";
+import type { PastActions } from "./analysis/past-actions.ts";
+import type { IndexedDocument } from "./lexical/indexed-document.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
-import { bestPerDocument, type ScoredCandidate } from "./scoring.ts";
+import { bestPerDocument, type ScoredCandidate, sureByTime } from "./scoring.ts";
 import { type PossibleWeights, WEIGHTS } from "./weights.ts";
 
 export interface SelectionOptions {
@@ -26,7 +29,6 @@ export interface Selection {
   readonly leftOut: readonly { readonly scored: ScoredCandidate; readonly why: string }[];
 }
 
-/** How many hidden candidates are explained. */
 const EXPLAINED = 5;
 
 export function selectHits(
@@ -126,12 +128,9 @@ function notShown(
   const texts = new Set(shown.map((one) => textOf(one, index)));
   const whyNot = (one: ScoredCandidate) =>
     texts.has(textOf(one, index)) ? "the same text as another candidate" : whyHidden(one, hasSure, wanted);
-  return {
-    leftOut: others.slice(0, EXPLAINED).map((scored) => ({ scored, why: whyNot(scored) })),
-  };
+  return { leftOut: others.slice(0, EXPLAINED).map((scored) => ({ scored, why: whyNot(scored) })) };
 }
 
-/** Why a candidate is not shown, in a person's words. */
 function whyHidden(
   { isSure, chance, features }: ScoredCandidate,
   hasSure: boolean,
@@ -223,4 +222,69 @@ function folded(
 /** Equal texts have the same words in the same order, regardless of case, endings and punctuation. */
 export function textOf({ document }: ScoredCandidate, index: LexicalIndex): string {
   return document.units.map((unit) => index.bodyTerms(unit).join(" ")).join("\n");
+}
+
+/**
+ * What is known of records of tool calls. An agent makes hundreds of calls for each fact, so their records have their own index. At most
+ * one follows the facts, unless the question asks about past actions: then every action from the requested time is an answer.
+ */
+export interface ToolCalls {
+  /** Candidates that match words of the question. */
+  readonly scored: readonly ScoredCandidate[];
+  readonly deed: PastActions | undefined;
+  /** The indexes with runs: tool calls, and the facts' index with packs and pipelines. */
+  readonly indexes: readonly LexicalIndex[];
+  readonly now: UnixMs;
+}
+
+/** The chosen facts and other documents, together with matching calls. */
+export function withToolCalls(choice: Selection, toolCalls: ToolCalls, limit: number): Selection {
+  const { deed } = toolCalls;
+  const sure = bestPerDocument(
+    toolCalls.scored.filter((one) => one.isSure && (deed?.covers?.(one.document.createdAt) ?? true)),
+  );
+  if (deed === undefined) return behind(choice, sure, limit);
+  const done = deed.isOpen ? [...sure, ...doneThen(toolCalls, limit)] : sure;
+  if (done.length === 0) return choice;
+  const facts = choice.shown.filter(({ isSure }) => isSure);
+  return { ...choice, shown: bestPerDocument([...facts, ...done]).slice(0, limit) };
+}
+
+/** At most this many, ranked below everything else. */
+function behind(choice: Selection, sure: readonly ScoredCandidate[], limit: number): Selection {
+  const { shown } = choice;
+  if (shown.some(({ isSure }) => !isSure)) return choice;
+  const { mostBehind, step } = WEIGHTS.calls;
+  const lowest = shown.at(-1)?.score ?? 1 + step;
+  const added = sure.slice(0, Math.min(mostBehind, limit - shown.length));
+  const below = added.map((one) => ({ ...one, score: Math.min(one.score, lowest - step) }));
+  return { ...choice, shown: [...shown, ...below] };
+}
+
+interface Run {
+  readonly document: IndexedDocument;
+  readonly index: LexicalIndex;
+}
+
+/** The newest run of each tool, pack and pipeline, then the next of each: a hundred calls of one tool do not hide the others. */
+function doneThen({ deed, indexes, now }: ToolCalls, limit: number): readonly ScoredCandidate[] {
+  const isMeant = ({ origin, createdAt, expiresAt }: IndexedDocument): boolean =>
+    origin === "audit" && expiresAt > now && (deed?.covers?.(createdAt) ?? true);
+  const runs = indexes.flatMap((index) =>
+    [...index.documents()].filter(isMeant).map((document): Run => ({ document, index })),
+  );
+  const byName = Map.groupBy(runs, ({ document: { key } }) => key.slice(0, key.lastIndexOf("/")));
+  const newest = [...byName.values()].map((same) => same.sort(newestFirst).slice(0, limit));
+  const ranked = newest.flatMap((same) => same.map((run, rank) => ({ ...run, rank })));
+  return ranked
+    .sort((one, other) => one.rank - other.rank || newestFirst(one, other))
+    .slice(0, limit)
+    .flatMap(({ document, index }) => {
+      const passage = index.passageOf(document.units[0] ?? -1);
+      return passage === undefined ? [] : [sureByTime(document, passage)];
+    });
+}
+
+function newestFirst({ document: one }: Run, { document: other }: Run): number {
+  return other.createdAt - one.createdAt;
 }

@@ -1,11 +1,8 @@
 /**
- * All tuned numbers, with their units and the data that they were tuned on. Technical limits, such as batch sizes, are defined
- * where they apply.
+ * All tuned numbers, with their units and the data that they were tuned on. Technical limits stand where they apply.
  *
- * Data (always the dev halves): `people` (test/data/facts-*), `everyday` (everyday-*), `natural` (natural-*, of 58 and of 570
- * facts), `personal` (personal-*), `pairs` (pairs),
- * `paraphrases` (paraphrase*), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method:
- * docs/howto/measure-recall.md.
+ * Data (always the dev halves): `people` (test/data/facts-*), `everyday`, `natural` (of 58 and of 570 facts), `personal`, `pairs` and
+ * `paraphrases` (test/data), embedded by all-MiniLM-L6-v2; `LoCoMo`: its conversations. Method: docs/howto/measure-recall.md.
  *
  * A candidate's merit, the sum of features times weights, determines its order. It is sure when merit plus its lead minus
  * doubts is high enough; see recall/scoring.ts.

@@ -9,7 +9,6 @@ import { termOf } from "./english.ts";
 import type { Query } from "./query.ts";
 import { type Word, wordsOf } from "./words.ts";
 
-/** What a text lacks of what is asked for. */
 interface Reading {
   /** The person or thing whose matter is asked about. */
   readonly owner: boolean;
@@ -50,7 +49,6 @@ export function judgeFor(question: Query): Judge | undefined {
 const OF_ASKER = /\b(?:I|me|my|mine|we|us|our|ours)\b/i;
 /** Agents write "User lives in Graz", and people "Name: Jonas, lives in Graz". */
 const OF_WRITER = new RegExp(`${OF_ASKER.source}|\\b(?:user|name)\\b`, "i");
-
 /** From a word's start on: otherwise a long word would be read anew from each of its letters. */
 const POSSESSIVE = /(?<![\p{L}\p{M}])([\p{L}\p{M}]+)['’]s(?!\p{L})/gu;
 /** People whom a fact names by their role. */
@@ -84,14 +82,10 @@ function ownersIn({ text: question, words, roles }: Query): readonly string[] {
 const CAPITAL = /^\p{Lu}/u;
 const NAME = /^\p{Lu}\p{Ll}+$/u;
 const WEEKDAY = /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?$/;
-
-const BEFORE_NOUN = new Set("the my our your his her their a an kind sort type of".split(" "));
-const VERBS = new Set(
-  "is are was were am be do does did has have had can could will would shall should may might must i we you it s re".split(
-    " ",
-  ),
-);
-const AFTER_NOUN = new Set("of for in at on with by from to when that again if about".split(" "));
+const BEFORE_NOUN = /^(?:the|my|our|your|his|her|their|a|an|kind|sort|type|of)$/;
+const VERBS =
+  /^(?:is|are|was|were|am|be|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|i|we|you|it|s|re)$/;
+const AFTER_NOUN = /^(?:of|for|in|at|on|with|by|from|to|when|that|again|if|about)$/;
 
 /** "hotel" in "which hotel do we take", "number" in "what's the number of the gym". */
 function nounIn(words: readonly Word[]): string | undefined {
@@ -99,15 +93,15 @@ function nounIn(words: readonly Word[]): string | undefined {
   const next = words[at + 1]?.text;
   if (at === -1 || next === undefined) return undefined;
   const isAttribute = /^(?:is|are|was|were|s)$/.test(next) || words[at]?.text === "whats";
-  const noun = isAttribute ? lastOfPhrase(words.slice(at + 1)) : VERBS.has(next) ? undefined : next;
+  const noun = isAttribute ? lastOfPhrase(words.slice(at + 1)) : VERBS.test(next) ? undefined : next;
   return noun === undefined || commonnessOf([noun])[0] === FUNCTION_WORD ? undefined : noun;
 }
 
 function lastOfPhrase(words: readonly Word[]): string | undefined {
   let last: string | undefined;
   for (const { text } of words) {
-    if (AFTER_NOUN.has(text) && last !== undefined) break;
-    if (!AFTER_NOUN.has(text) && !VERBS.has(text) && !BEFORE_NOUN.has(text)) last = text;
+    if (AFTER_NOUN.test(text) && last !== undefined) break;
+    if (!AFTER_NOUN.test(text) && !VERBS.test(text) && !BEFORE_NOUN.test(text)) last = text;
   }
   return last;
 }
@@ -123,17 +117,14 @@ interface Question {
 
 const COUNTS =
   "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|half|dozen|hundred|thousand";
+const orOneOf = (pattern: RegExp | string, words: string) =>
+  new RegExp(`${typeof pattern === "string" ? pattern : pattern.source}|\\b(?:${words})\\b`, "iu");
 /** Not the digits of "V50". */
-const NUMBER = new RegExp(
-  `(?<![\\p{L}\\d])\\d|\\b(?:${COUNTS}|once|twice|single|no|none|both|pair|couple)\\b`,
-  "iu",
-);
-const AGE = new RegExp(`${NUMBER.source}|\\b(?:born|birthday|baby|newborn|teenager)\\b`, "iu");
-const AMOUNT = new RegExp(`${NUMBER.source}|\\b(?:free|cheap|expensive)\\b`, "iu");
-const SIZE = new RegExp(
-  `${NUMBER.source}|\\b(?:small|medium|large|wide|narrow|tall|big|tiny|huge|king|queen|double|XS|S|M|L|XX?L)\\b`,
-  "iu",
-);
+const NUMBER = orOneOf("(?<![\\p{L}\\d])\\d", `${COUNTS}|once|twice|single|no|none|both|pair|couple`);
+const AGE = orOneOf(NUMBER, "born|birthday|baby|newborn|teenager");
+const AMOUNT = orOneOf(NUMBER, "free|cheap|expensive");
+const SIZES = "small|medium|large|wide|narrow|tall|big|tiny|huge|king|queen|double|XS|S|M|L|XX?L";
+const SIZE = orOneOf(NUMBER, SIZES);
 const COLOUR =
   /\b(?:red|green|blue|yellow|black|white|gr[ae]y|brown|orange|purple|violet|pink|silver|gold|golden|beige|cream|navy|turquoise|teal|mint|maroon|crimson|lilac|magenta|cyan|dark|light|blonde?|ginger|#[0-9a-f]{3,8})\b|#[0-9a-f]{3}/i;
 const CLOCK = new RegExp(
@@ -188,7 +179,6 @@ function isIn(text: string, answer: Wanted[1], question: Question): boolean {
   return typeof answer === "function" ? answer(text, question) : answer.test(text);
 }
 
-/** Whether every content word of the question is there. */
 function isWholly({ asked, isAbout }: Question): boolean {
   const words = [...asked];
   const commonness = commonnessOf(words);

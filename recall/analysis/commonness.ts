@@ -15,7 +15,6 @@ const EVERYDAY = 4;
 const UNSPACED = 8;
 const GERMAN = 16;
 const OTHER_LANGUAGES = [GERMAN, 32, 64, 128, 256, 512];
-
 /** The lists that have a word, as a sum: this is asked of every word, and mostly the answer is none. */
 const LISTS = new Map<string, number>();
 enlist(stopWords.english, ENGLISH);

@@ -20,7 +20,6 @@ const YEAR = /^(?:19|20)\d\d$/;
 const BEFORE_YEAR = new Set("in of year during since from im jahr en annee ano del".split(" "));
 const MONTH_NUMBER = /^(?:0[1-9]|1[0-2])$/;
 const DAY = /^(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/;
-
 const DAY_MS = 86_400_000;
 let lastDay = Number.NaN;
 let lastTerms: readonly string[] = [];

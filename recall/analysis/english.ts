@@ -23,12 +23,8 @@ add added adding; good better best; bad worse worst; far further farther furthes
 
 const LEMMA_BY_FORM = readIrregular(IRREGULAR);
 /** Forms above that are also words of their own, or regular forms of another word: "she lives", "the red rose", "a flu shot". */
-const AMBIGUOUS = new Set(
-  (
-    "lives leaves calves halves shelves thieves axes bases analyses saw felt found fell lay rose wound ground bore bound left " +
-    "shot bit thought spoke stole rung won lost broke drunk lit fed led better best worse data"
-  ).split(" "),
-);
+const AMBIGUOUS =
+  /^(?:lives|leaves|calves|halves|shelves|thieves|axes|bases|analyses|saw|felt|found|fell|lay|rose|wound|ground|bore|bound|left|shot|bit|thought|spoke|stole|rung|won|lost|broke|drunk|lit|fed|led|better|best|worse|data)$/;
 const ENGLISH_WORD = /^[a-z]{3,40}$/;
 
 /** The index and query term of a folded word. Numbers and words of other scripts are their own terms. */
@@ -39,7 +35,7 @@ export function termOf(word: string): string {
 
 /** The term of a form's other reading: "lives" is a form of "life", and of "live". Undefined for most words. */
 export function otherTermOf(word: string): string | undefined {
-  return AMBIGUOUS.has(word) ? stemOf(word) : undefined;
+  return AMBIGUOUS.test(word) ? stemOf(word) : undefined;
 }
 
 /** Each ending that a rule of the stemmer begins with. */

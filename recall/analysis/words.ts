@@ -16,13 +16,10 @@ const AMOUNT = /^(\p{N}+)(\p{L}{1,3})$/u;
 const ELISION = /^(\p{L}{1,2})['’](?=\p{L}{2})/u;
 const CLITIC = /['’](?:s|t|d|m|ll|re|ve)$/iu;
 const DIGIT = /\p{N}/u;
-
 /** Longer terms are truncated: nobody types them, and a pasted blob must not fill the dictionary. */
 const LONGEST = 64;
-
 /** Longer names are found by their single words. */
 const LONGEST_NAME = 4;
-
 const NO_PARTS: readonly string[] = [];
 
 /** One word of a text, folded but not stemmed. */
@@ -56,7 +53,6 @@ export function runsOf(text: string): readonly string[] {
   return withNaming(text).match(RUN) ?? [];
 }
 
-/** The joined runs of a text, each with its position. */
 export function placedRunsOf(text: string): readonly { readonly run: string; readonly at: number }[] {
   return [...withNaming(text).matchAll(RUN)].map(({ 0: run, index: at }) => ({ run, at }));
 }
@@ -76,7 +72,6 @@ export function isOrdinary(run: string): boolean {
   return ORDINARY.test(run) && run.length <= LONGEST;
 }
 
-/** The words of one run. */
 export function wordsOfRun(raw: string, run: number): readonly Word[] {
   const isUnspaced = hasUnspaced(raw);
   if (!isUnspaced && PLAIN.test(raw)) return [wordOf(raw, run)];

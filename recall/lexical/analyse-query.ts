@@ -19,7 +19,6 @@ interface ConceptTerm {
   readonly quality: number;
 }
 
-/** What finds passages. */
 export interface WeightedTerms {
   /** Empty when the word is not in the namespace. */
   readonly terms: readonly ConceptTerm[];
@@ -112,10 +111,7 @@ function termsOfWord(
   const forms = [text, ...umlautSpellings(raw)];
   const terms = forms.map((form) => index.termOf(form));
   const others = forms.map(otherTermOf).filter((term) => term !== undefined);
-  return {
-    spellings: [...terms, ...compounds, ...others],
-    parts: parts.map((part) => index.termOf(part)),
-  };
+  return { spellings: [...terms, ...compounds, ...others], parts: parts.map((part) => index.termOf(part)) };
 }
 
 function pairsOf(word: Word, role: WordRole): readonly QueryWord[] {

@@ -6,12 +6,6 @@ const PAGE = 2 ** PAGE_BITS;
 const FIRST_PAGE = 256;
 const FIRST_ROWS = 4;
 
-/** Where the last page ends, and the free blocks by size. */
-export interface ArenaSpare {
-  readonly top: number;
-  readonly free: readonly (readonly [size: number, addresses: number[]])[];
-}
-
 export class Arena {
   readonly #pages: Uint32Array[] = [];
   /** The next free position of the last page. */
@@ -49,9 +43,7 @@ export class Arena {
   release(address: number, length: number): void {
     const size = capacityOf(length);
     this.view(address, size).fill(0);
-    const free = this.#free.get(size);
-    if (free === undefined) this.#free.set(size, [address]);
-    else free.push(address);
+    if (this.#free.get(size)?.push(address) === undefined) this.#free.set(size, [address]);
   }
 
   get sizeBytes(): number {
@@ -62,13 +54,16 @@ export class Arena {
     return this.#pages;
   }
 
-  /** What is free in its pages, for {@link restore}. */
-  get spare(): ArenaSpare {
+  /** What is free in its pages: where the last one ends, and the free blocks by size. */
+  get spare(): {
+    readonly top: number;
+    readonly free: readonly (readonly [size: number, addresses: number[]])[];
+  } {
     return { top: this.#top, free: [...this.#free] };
   }
 
   /** Becomes what it was copied from; call {@link addPage} for each of its pages, before or after. */
-  restore({ top, free }: ArenaSpare): void {
+  restore({ top, free }: Arena["spare"]): void {
     this.#top = top;
     for (const [size, addresses] of free) this.#free.set(size, addresses);
   }

@@ -6,7 +6,7 @@ import { WEIGHTS } from "../weights.ts";
 import type { Concept, WeightedTerms } from "./analyse-query.ts";
 import type { IndexedDocument } from "./indexed-document.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
-import { BODY_COUNT, IN_CATEGORY, IN_KEY, IN_TAGS, IN_TITLE, unitOf as numberOf, unitOf } from "./terms.ts";
+import { FIELD, unitOf as numberOf, unitOf } from "./terms.ts";
 
 /** Features from words; shares are of the query's weight. */
 export interface WordFeatures {
@@ -131,7 +131,6 @@ export function featureExtractor(
   };
 }
 
-/** The passages before and after this one in a long text. */
 function besides(unit: number, { units }: IndexedDocument): readonly number[] {
   const place = units.indexOf(unit);
   return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
@@ -272,7 +271,6 @@ const COMMON_SHARE = 0.25;
 const SMALL = 5000;
 const BUCKETS = 1024;
 
-/** Sums per unit, reused between queries to avoid allocations. */
 export class CandidateScores {
   #sums = new Float32Array(0);
   #lastConcepts = new Uint8Array(0);
@@ -368,7 +366,6 @@ function bucketOf(sum: number): number {
   return Math.min(BUCKETS - 1, Math.floor(sum * (BUCKETS / 2)));
 }
 
-/** Indexes of the concepts to walk. */
 function walked(concepts: readonly WeightedTerms[], index: LexicalIndex): readonly number[] {
   const sizes = concepts.map((concept) => sizeOf(concept, index));
   const all = [...sizes.keys()].filter((number) => (sizes[number] ?? 0) > 0);
@@ -386,7 +383,7 @@ function sizeOf({ terms, synonyms }: WeightedTerms, index: LexicalIndex): number
 
 /** How much an occurrence counts, for each of the 256 field combinations. */
 export const FIELD_COUNTS = Float32Array.from({ length: 256 }, (_, where) => {
-  const short = ((where & IN_KEY) > 0 ? 1 : 0) + ((where & IN_TAGS) > 0 ? 1 : 0);
-  const less = ((where & IN_TITLE) > 0 ? 1 : 0) + ((where & IN_CATEGORY) > 0 ? 1 : 0);
-  return (where & BODY_COUNT) + short + WEIGHTS.bm25.lessField * less;
+  const short = ((where & FIELD.key) > 0 ? 1 : 0) + ((where & FIELD.tags) > 0 ? 1 : 0);
+  const less = ((where & FIELD.title) > 0 ? 1 : 0) + ((where & FIELD.category) > 0 ? 1 : 0);
+  return (where & FIELD.bodyCount) + short + WEIGHTS.bm25.lessField * less;
 });

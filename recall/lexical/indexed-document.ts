@@ -135,7 +135,6 @@ export function bodyOf({
   return { start, end: start + bodyLength };
 }
 
-/** The length of all its texts. */
 export function charactersOf({ id, docid, path, title, content, key }: IndexedDocument): number {
   return [id, docid, path, title, content, key].reduce((sum, { length }) => sum + length, 0);
 }
@@ -152,7 +151,6 @@ export function passagesOfEntry(entry: EntryText): readonly Passage[] {
   return passages.length > 0 ? passages : passagesOf(content, 0, content.length, 1).slice(0, 1);
 }
 
-/** The text of a passage for keyword search. */
 export function searchedText(entry: EntryText, passage: Passage): string {
   return entry.chunk.content.slice(passage.start, passage.end);
 }

@@ -21,19 +21,7 @@ import {
   searchedText,
   unpacked,
 } from "./indexed-document.ts";
-import {
-  ANYWHERE,
-  BODY_COUNT,
-  IN_CATEGORY,
-  IN_KEY,
-  IN_TAGS,
-  IN_TITLE,
-  MAX_UNITS,
-  unitOf as numberOf,
-  ownCopy,
-  packPosting,
-  Terms,
-} from "./terms.ts";
+import { ANYWHERE, FIELD, MAX_UNITS, unitOf as numberOf, ownCopy, packPosting, Terms } from "./terms.ts";
 
 /** The indexes that a search reads. */
 export interface IndexView {
@@ -45,14 +33,11 @@ export interface IndexView {
 /** Average sizes beside arrays and texts, measured on heaps of 1 to 50,000 facts: the sum is within a fifth of the truth. */
 const OBJECT_BYTES = { document: 700, unit: 60, term: 100 };
 const EMPTY_BYTES = 2_000;
-
 /** Then all are dropped. */
 const MOST_STEMS = 5_000;
-
 /** Numbers before a unit's terms in the arena: the count of ordered body terms, and the total count. */
 const HEADER = 2;
 
-/** A part of an index's copy. */
 export type IndexPart =
   | ({ readonly kind: "numbers" } & LexicalIndex["numbers"])
   | { readonly kind: "page"; readonly page: Uint32Array }
@@ -62,9 +47,7 @@ export type IndexPart =
 
 const DOCUMENTS_IN_PART = 1_000;
 const NAMES_IN_PART = 10_000;
-/** The numbers of a passage. */
 const PASSAGE = 4;
-
 /** A document is put into its place if that is so near the end; of documents in any order, all are sorted once. */
 const NEAR_THE_END = 64;
 
@@ -125,7 +108,6 @@ class Neighbours {
   }
 }
 
-/** Binary search. */
 function placeOn(turns: readonly IndexedDocument[], document: IndexedDocument): number {
   let low = 0;
   let high = turns.length;
@@ -284,20 +266,13 @@ export class LexicalIndex {
 
   /** Memory in use: arrays and texts exactly, objects by their average size. */
   get sizeBytes(): number {
-    const arrays = [
-      this.#arena,
-      this.terms,
-      this.related,
-      this.#textStarts,
-      this.#bodyLengths,
-      this.#passages,
-    ];
+    const all = [this.#arena, this.terms, this.related, this.#textStarts, this.#bodyLengths, this.#passages];
     const objects =
       this.documentCount * OBJECT_BYTES.document +
       this.#unitCount * OBJECT_BYTES.unit +
       this.terms.size * OBJECT_BYTES.term +
       this.#stems.size * OBJECT_BYTES.term;
-    return arrays.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
+    return all.reduce((sum, { sizeBytes }) => sum + sizeBytes, EMPTY_BYTES + objects + this.#characters);
   }
 
   get numbers() {
@@ -374,12 +349,12 @@ export class LexicalIndex {
       for (const term of beside) postings.push(packPosting(term, where));
     };
     const isTitled = entry.chunk.title !== entry.key;
-    read(analyser.termsOf(entry.key), isTitled ? IN_KEY : IN_KEY | IN_TITLE);
-    if (isTitled) read(analyser.termsOf(entry.chunk.title), IN_TITLE);
-    for (const tag of entry.tags) read(analyser.termsOfLabel(tag), IN_TAGS);
-    read(analyser.termsOfLabel(entry.category), IN_CATEGORY);
+    read(analyser.termsOf(entry.key), isTitled ? FIELD.key : FIELD.key | FIELD.title);
+    if (isTitled) read(analyser.termsOf(entry.chunk.title), FIELD.title);
+    for (const tag of entry.tags) read(analyser.termsOfLabel(tag), FIELD.tags);
+    read(analyser.termsOfLabel(entry.category), FIELD.category);
     for (const date of isKnownTime(entry.createdAt) ? dateTermsOf(entry.createdAt) : [])
-      postings.push(packPosting(this.terms.intern(date), IN_CATEGORY));
+      postings.push(packPosting(this.terms.intern(date), FIELD.category));
     return postings;
   }
 
@@ -397,7 +372,7 @@ export class LexicalIndex {
     for (const terms of [ordered, beside])
       for (const term of terms) {
         const where = places.get(term) ?? 0;
-        if ((where & BODY_COUNT) < BODY_COUNT) places.set(term, where + 1);
+        if ((where & FIELD.bodyCount) < FIELD.bodyCount) places.set(term, where + 1);
       }
     const postings = Array.from(places, ([term, where]) => packPosting(term, where));
     for (const posting of postings) this.terms.addPosting(numberOf(posting), unit, posting & ANYWHERE);

@@ -18,7 +18,6 @@ const LOOKED_AT = 150;
 /** Neighbours of this many of the best get a closer look too, since their context may lift them above others. */
 const PULLING = 50;
 
-/** A passage before the verdict. */
 export interface Candidate {
   readonly unit: number;
   readonly document: IndexedDocument;

@@ -3,17 +3,18 @@ import { type Arena, Column, capacityOf } from "./arena.ts";
 
 /** Words that can have other forms: letters only, and enough of them. */
 const WORD = /^\p{L}{4,}$/u;
-
 /** A posting holds the unit's number and, in its low eight bits, the fields in which the term occurs. */
 const FIELD_BITS = 8;
 export const MAX_UNITS = 2 ** (32 - FIELD_BITS);
 
 /** A term's occurrences in a unit: up to 15 in the body, and a bit for each short field. */
-export const BODY_COUNT = 0b0000_1111;
-export const IN_KEY = 0b0001_0000;
-export const IN_TAGS = 0b0010_0000;
-export const IN_TITLE = 0b0100_0000;
-export const IN_CATEGORY = 0b1000_0000;
+export const FIELD = {
+  bodyCount: 0b0000_1111,
+  key: 0b0001_0000,
+  tags: 0b0010_0000,
+  title: 0b0100_0000,
+  category: 0b1000_0000,
+};
 export const ANYWHERE = 0b1111_1111;
 
 /** What is known of a term lies side by side, so that one access to memory reads it. */
@@ -22,7 +23,6 @@ const START = 0;
 const COUNT = 1;
 const CAPACITY = 2;
 const DOCUMENTS = 3;
-
 /** A smaller dictionary is walked for words with the same beginning: that is quick, and thousands of small memories need no lists. */
 const WALKED = 500;
 

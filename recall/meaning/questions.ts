@@ -34,27 +34,26 @@ const KEPT_QUESTIONS = 128;
 const MEASURING = { deadlineMs: 60_000 };
 
 export class Questions {
-  readonly #timer: Timer;
-  readonly #budgetMs: number;
+  readonly #options: Required<QuestionsOptions>;
   readonly #vectors = new SharedAttempts<Float32Array>(KEPT_QUESTIONS);
-  readonly #references: ReferenceVectors;
   /** By their reference vectors. */
   readonly #spaces = new WeakMap<readonly Float32Array[], Space>();
 
-  constructor(options: QuestionsOptions = {}) {
-    const { timer = processTimer, budgetMs = BUDGET_MS, references = new ReferenceVectors() } = options;
-    this.#timer = timer;
-    this.#budgetMs = budgetMs;
-    this.#references = references;
+  constructor({ references = new ReferenceVectors(), ...options }: QuestionsOptions = {}) {
+    this.#options = { timer: processTimer, budgetMs: BUDGET_MS, references, ...options };
   }
 
   /** Never rejects and never exceeds the budget, whatever the embedder does. */
   async read(text: string, embedder: Embedder): Promise<ReadQuestion> {
-    const { signal, release } = openLimits({ timer: this.#timer, deadlineMs: this.#budgetMs, tooLate });
+    const { signal, release } = openLimits({
+      timer: this.#options.timer,
+      deadlineMs: this.#options.budgetMs,
+      tooLate,
+    });
     try {
       // The question goes first, for services that process one request at a time.
       const vector = this.#vector(text, embedder, signal);
-      const reading = this.#read(embedder, vector, this.#references.get(embedder, MEASURING));
+      const reading = this.#read(embedder, vector, this.#options.references.get(embedder, MEASURING));
       return await orAborted(reading, signal);
     } catch (error) {
       return { kind: "missed", code: asHelmdeckError(error).code };
@@ -65,12 +64,12 @@ export class Questions {
 
   /** Embeds the reference texts before the first question. */
   prepare(embedder: Embedder): void {
-    this.#references.get(embedder, MEASURING).catch(() => undefined); // the first question retries and reports
+    this.#options.references.get(embedder, MEASURING).catch(() => undefined); // the first question retries and reports
   }
 
   /** Rejects like the embedder. */
   async space(embedder: Embedder): Promise<Space> {
-    return this.#spaceOf(await this.#references.get(embedder, MEASURING));
+    return this.#spaceOf(await this.#options.references.get(embedder, MEASURING));
   }
 
   async #read(
@@ -82,7 +81,7 @@ export class Questions {
     const fitting =
       references[0]?.length === vector.length
         ? references
-        : await this.#references.remake(embedder, vector.length, MEASURING);
+        : await this.#options.references.remake(embedder, vector.length, MEASURING);
     const scale = this.#spaceOf(fitting)(vector);
     return { kind: "read", question: { space: embedder.space, vector }, scale };
   }
@@ -91,7 +90,7 @@ export class Questions {
     let isShared = true;
     const vector = this.#vectors.getOrMake(JSON.stringify([embedder.space, text]), () => {
       isShared = false;
-      return orAborted(embedder.embedQuery(text, { signal, deadlineMs: this.#budgetMs }), signal);
+      return orAborted(embedder.embedQuery(text, { signal, deadlineMs: this.#options.budgetMs }), signal);
     });
     try {
       return await vector;
@@ -171,7 +170,6 @@ export function nothingEmbeddedNote({ lastError, ...embedding }: EmbeddingStatus
   return keywordsOnlyNote(`no entry is embedded yet. ${embedding.embeds ? UNDER_WAY : HOW_TO_EMBED}`);
 }
 
-/** Undefined when everything possible is embedded. */
 export function coverageNote({ embedded, total, refused }: Coverage): string | undefined {
   if (embedded + refused >= total) return undefined;
   return `Embedded so far: ${embedded} of ${total} entries. The others are found by keywords.`;

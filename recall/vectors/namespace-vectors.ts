@@ -6,7 +6,6 @@ import type { EntryText } from "../lexical/indexed-document.ts";
 import type { Coverage, VectorFollower } from "./semantic-contract.ts";
 import { VectorIndex, type VectorIndexOptions } from "./vector-index.ts";
 
-/** An entry without vectors. */
 export interface Waiting {
   readonly entry: EntryText;
   /** How often the service refused this entry alone, and how many entries it had accepted before the first refusal. */
@@ -17,7 +16,6 @@ export interface Waiting {
 /** Average sizes beside the vectors' numbers. */
 const OBJECT_BYTES = { passage: 200, entry: 150, waiting: 500 };
 
-/** A model's vectors of the namespace. */
 export class ModelIndex {
   readonly embedder: Embedder;
   readonly #options: VectorIndexOptions;
@@ -38,12 +36,10 @@ export class ModelIndex {
     return (this.index?.sizeBytes ?? 0) + (this.index?.passageCount ?? 0) * OBJECT_BYTES.passage;
   }
 
-  /** False when their dimensions differ from the existing ones. */
-  add({ id, dimensions, vectors }: EntryVectors): boolean {
+  /** Does nothing when their dimensions differ from the existing ones. */
+  add({ id, dimensions, vectors }: EntryVectors): void {
     this.index ??= new VectorIndex(dimensions, this.#options);
-    if (this.index.dimensions !== dimensions) return false;
-    this.index.set(id, vectors);
-    return true;
+    if (this.index.dimensions === dimensions) this.index.set(id, vectors);
   }
 }
 
@@ -143,13 +139,12 @@ export class NamespaceVectors implements VectorFollower {
     return [this.target, this.former].find((modelIndex) => modelIndex?.embedder.space === space);
   }
 
-  /** Adds the target's vectors for a current value. False when the dimensions differ from the others. */
-  take(made: EntryVectors): boolean {
+  /** Adds the target's vectors for a current value. */
+  take(made: EntryVectors): void {
     this.unread.delete(made.id);
     this.missing.delete(made.id);
-    const fits = this.target.add(made);
+    this.target.add(made);
     this.#tellWaiters();
-    return fits;
   }
 
   /** The entry is not in the cache. */

@@ -138,7 +138,6 @@ interface EmbedRun extends EmbedRunOptions {
   readonly end: (failure: HelmdeckError | undefined) => void;
 }
 
-/** A batch and its result. */
 interface Embedded {
   readonly known: NamespaceVectors;
   readonly batch: readonly Waiting[];
@@ -447,7 +446,6 @@ class BackgroundSemanticIndex implements SemanticIndex {
   }
 }
 
-/** The name under which an embedder's vectors are stored. */
 function keptSpaceOf({ space }: Embedder): string {
   return `${TEXTS_VERSION}:${space}`;
 }
@@ -458,7 +456,6 @@ function embedderSpaceOf(keptSpace: string): string | undefined {
   return keptSpace.startsWith(prefix) ? keptSpace.slice(prefix.length) : undefined;
 }
 
-/** One text per passage, in order. */
 export function textsOf(entry: EntryText): readonly string[] {
   return passagesOfEntry(entry).map((passage) => meantText(entry, passage));
 }

@@ -6,25 +6,18 @@ import type { EntryId } from "../../engine/store/memory-store.ts";
 import type { SemanticHit } from "./semantic-contract.ts";
 
 export interface VectorIndexOptions {
-  /** Up to this many passages, all are compared exactly. Beyond it, they are quantised and preselected by sign codes. */
+  /** Up to this many passages, all are compared exactly. Beyond it, they are quantised and preselected by sign codes. Default 2,048. */
   readonly exactUpTo?: number;
-  /** The least number of preselected passages. */
+  /** The least number of preselected passages. Default 1,000. */
   readonly candidates?: number;
 }
 
-const EXACT_UP_TO = 2_048;
-const CANDIDATES = 1_000;
-
 /** One passage: a row of the index. */
-interface Owner {
-  readonly id: EntryId;
-  readonly passage: number;
-}
+type Owner = Omit<SemanticHit, "similarity">;
 
 export class VectorIndex {
   readonly dimensions: number;
-  readonly #exactUpTo: number;
-  readonly #candidates: number;
+  readonly #options: Required<VectorIndexOptions>;
   #rows: ExactRows | RoundedRows;
   /** Set once there are many passages. */
   #codes: SignCodes | undefined;
@@ -35,8 +28,7 @@ export class VectorIndex {
 
   constructor(dimensions: number, options: VectorIndexOptions = {}) {
     this.dimensions = dimensions;
-    this.#exactUpTo = options.exactUpTo ?? EXACT_UP_TO;
-    this.#candidates = options.candidates ?? CANDIDATES;
+    this.#options = { exactUpTo: 2_048, candidates: 1_000, ...options };
     this.#rows = new ExactRows(dimensions);
   }
 
@@ -45,7 +37,7 @@ export class VectorIndex {
     this.remove(id);
     const count = Math.floor(vectors.length / this.dimensions);
     const first = this.#owners.length;
-    if (this.#codes === undefined && first + count > this.#exactUpTo) this.#round();
+    if (this.#codes === undefined && first + count > this.#options.exactUpTo) this.#round();
     for (const held of [this.#rows, this.#codes]) held?.reserve(first + count);
     const rows = Array.from({ length: count }, (_, passage) => first + passage);
     for (const [passage, row] of rows.entries()) {
@@ -68,10 +60,6 @@ export class VectorIndex {
     this.#codes?.release(this.#owners.length);
   }
 
-  has(id: EntryId): boolean {
-    return this.#rowsOf.has(id);
-  }
-
   /** Of its first passage. */
   vectorOf(id: EntryId): Float32Array | undefined {
     const [row] = this.#rowsOf.get(id) ?? [];
@@ -81,7 +69,11 @@ export class VectorIndex {
   /** Nearest first; ties by id and passage. Empty when the question has another length. */
   search(query: Float32Array, limit: number): readonly SemanticHit[] {
     if (query.length !== this.dimensions) return [];
-    const rows = this.#codes?.nearest(query, this.#owners.length, Math.max(this.#candidates, 2 * limit));
+    const rows = this.#codes?.nearest(
+      query,
+      this.#owners.length,
+      Math.max(this.#options.candidates, 2 * limit),
+    );
     const hits = (rows ?? this.#owners.keys().toArray()).flatMap((row) => {
       const owner = this.#owners[row];
       return owner === undefined ? [] : [{ ...owner, similarity: this.#rows.similarity(query, row) }];
@@ -363,7 +355,6 @@ function countBits(word: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
-/** The smallest distance that includes enough rows. */
 function cutOff(histogram: Uint32Array, wanted: number): number {
   let sum = 0;
   for (let distance = 0; distance < histogram.length; distance += 1) {
