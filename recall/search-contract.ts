@@ -79,7 +79,7 @@ export interface AlikeFact extends Said {
 /** A feature and its weight. The score rises with the sum of their products; doubts have negative weights: they keep it from being sure. */
 export type ScorePart = Readonly<Record<"value" | "weight", number>>;
 
-export interface LeftOut extends Pick<RecallHit, "key" | "path"> {
+interface LeftOut extends Pick<RecallHit, "key" | "path"> {
   /** 0 to 1: the chance that it answers. */
   readonly certainty: number;
   /** A short reason for a person. */

@@ -175,7 +175,7 @@ function lineStart(content: string, line: number): number {
 }
 
 /** A passage is shown whole. */
-export const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;
+const LONGEST_SNIPPET = ANSWER_LIMITS.snippetCharacters;
 /** A passage ends at the first boundary after this many characters. */
 const ENOUGH = 350;
 

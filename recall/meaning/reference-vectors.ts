@@ -146,7 +146,7 @@ export function measureSpace(references: readonly Float32Array[]): (question: Fl
 }
 
 /** Whether these vectors differ enough to measure a space. */
-export function separatesTexts(references: readonly Float32Array[]): boolean {
+function separatesTexts(references: readonly Float32Array[]): boolean {
   return spreadOf(references) >= LEAST_SPREAD;
 }
 
