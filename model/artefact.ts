@@ -1,5 +1,5 @@
 /**
- * The files of the built-in model: which they are, where they lie, and whether they are the ones that were reviewed.
+ * The files of the built-in models, the English one and that of many languages: which they are, where they lie, and whether they are the ones that were reviewed.
  *
  * Dangers: a file that was changed, cut or exchanged would decide what is found, or run code of others. So each file's size and
  * sha256 stand here, in the build. Bytes are compared in the same read that uses them, and nothing else is ever loaded. Licences
@@ -21,13 +21,13 @@ import {
   writeSynced,
 } from "../engine/private-file.ts";
 
-interface ModelFile {
+export interface ModelFile {
   readonly name: string;
   readonly sizeBytes: number;
   readonly sha256: string;
 }
 
-/** Weights and graph, word pieces, and the runtime: `model/artefact/README.md` says where each comes from. */
+/** Weights and graph, word pieces, and the runtime of both models: `model/artefact/README.md` says where each comes from. */
 export const MODEL_FILES = [
   {
     name: "model.ort",
@@ -46,7 +46,27 @@ export const MODEL_FILES = [
   },
 ] as const satisfies readonly ModelFile[];
 
-export type ModelFileName = (typeof MODEL_FILES)[number]["name"];
+/** Of the model of many languages: graph, table of word pieces, and which pieces these are. No installation has it yet. */
+export const MULTILINGUAL_FILES = [
+  {
+    name: "multilingual.onnx",
+    sizeBytes: 3_444_495,
+    sha256: "5e11827a4dfbd548da2529adb1ca85eb8ee95361062e8e40825a9d34327d0581",
+  },
+  {
+    name: "multilingual-table.bin",
+    sizeBytes: 36_864_000,
+    sha256: "9d70b5f65e4dbd7f8b8525eae91901d53a5d48e0afe8b88cdcc0995ada0698a2",
+  },
+  {
+    name: "multilingual-pieces.txt",
+    sizeBytes: 2_663_730,
+    sha256: "a6f5e14d1effc05da53a051d5e59bfd6890d8026a0cb25c7baa55f79886c5612",
+  },
+] as const satisfies readonly ModelFile[];
+
+export type ModelKind = "english" | "multilingual";
+export type ModelFileName = (typeof MODEL_FILES | typeof MULTILINGUAL_FILES)[number]["name"];
 
 /** The three files together. Another version of any of them is another id. */
 export const MODEL_ID = sha256(
@@ -115,12 +135,24 @@ export async function checkModel(folder: string): Promise<ModelCheck> {
 
 /** The bytes of one file, compared in the same read. Throws `model_missing` or `model_changed`. */
 export async function readModelFile(folder: string, name: ModelFileName): Promise<Buffer<ArrayBuffer>> {
-  const file = MODEL_FILES.find((one) => one.name === name);
-  if (file === undefined) throw new HelmdeckError("internal", "There is no such file of the model.");
   const bytes = await unlessMissing(readFile(join(folder, name)), undefined);
-  if (bytes === undefined) throw new HelmdeckError("model_missing", missing(folder, file).problem);
-  if (!isReviewed(file, bytes)) throw new HelmdeckError("model_changed", changed(folder, file).problem);
+  if (bytes === undefined) throw missingFile(folder, name);
+  if (!isReviewed(modelFile(name), bytes)) throw changedFile(folder, name);
   return bytes;
+}
+
+export function modelFile(name: ModelFileName): ModelFile {
+  const file = [...MODEL_FILES, ...MULTILINGUAL_FILES].find((one) => one.name === name);
+  if (file === undefined) throw new HelmdeckError("internal", "There is no such file of the model.");
+  return file;
+}
+
+export function missingFile(folder: string, name: ModelFileName): HelmdeckError {
+  return new HelmdeckError("model_missing", missing(folder, modelFile(name)).problem);
+}
+
+export function changedFile(folder: string, name: ModelFileName): HelmdeckError {
+  return new HelmdeckError("model_changed", changed(folder, modelFile(name)).problem);
 }
 
 export interface InstalledModel {

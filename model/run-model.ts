@@ -11,7 +11,7 @@ import { type BirpcReturn, createBirpc } from "birpc";
 import { HelmdeckError } from "../engine/errors.ts";
 import { fileOfBuild } from "../engine/file-of-build.ts";
 import { type Backoff, backgroundTimer, type Clock, pauseAfter } from "../engine/timing.ts";
-import { type FoundModel, MODEL_FILES } from "./artefact.ts";
+import { type FoundModel, MODEL_FILES, type ModelKind, MULTILINGUAL_FILES } from "./artefact.ts";
 import type { ModelAnswer, ModelFunctions } from "./model-messages.ts";
 
 /** The start of a sentence about it. */
@@ -20,9 +20,13 @@ export const WHO = "The built-in model";
 /** Its vectors are comparable with those of the same weights and word pieces, whatever runtime computes them. */
 export const MODEL_NAME = `all-minilm-l6-v2-int8:${MODEL_FILES[0].sha256.slice(0, 4)}${MODEL_FILES[1].sha256.slice(0, 4)}`;
 
+export const MULTILINGUAL_NAME = `use-multilingual-3-int4:${MULTILINGUAL_FILES.map(({ sha256 }) => sha256.slice(0, 4)).join("")}`;
+
 export interface ModelOptions {
   /** Asked before each start, so that a model that was installed meanwhile is found. */
   readonly find: () => Promise<FoundModel>;
+  /** Where the model of many languages is, or would be. Without it there is none. */
+  readonly findMultilingual?: () => Promise<FoundModel>;
   readonly clock?: Clock;
   /** More options of its Node, for tests. */
   readonly nodeOptions?: readonly string[];
@@ -80,13 +84,13 @@ export class BuiltInModel {
   }
 
   /** Rejects with `model_missing`, `model_changed`, `embeddings_unavailable` or `embeddings_out_of_memory`. */
-  async load(): Promise<void> {
-    await this.#ask((rpc) => rpc.load());
+  async load(kind: ModelKind = "english"): Promise<void> {
+    await this.#ask((rpc) => rpc.load(kind));
   }
 
   /** Like {@link load}; and with `too_large`, with `fits` in its details, when the text has more pieces than the model reads. */
-  embed(text: string): Promise<Float32Array> {
-    return this.#ask((rpc) => rpc.embed(text));
+  embed(text: string, kind: ModelKind = "english"): Promise<Float32Array> {
+    return this.#ask((rpc) => rpc.embed(kind, text));
   }
 
   /** Ends the process; calls in progress fail. The next call starts another one, except after `close`. */
@@ -117,8 +121,8 @@ export class BuiltInModel {
       running.isLoaded = true; // one that cannot be loaded ends
       this.#watch(running);
       if (answer.ok) return answer.value;
-      const { code, message, fits } = answer;
-      if (fits === undefined) this.#leave(running);
+      const { code, message, fits, goesOn } = answer;
+      if (!goesOn) this.#leave(running);
       throw new HelmdeckError(code, message, { details: fits === undefined ? {} : { fits } });
     } finally {
       this.#pending -= 1;
@@ -176,10 +180,11 @@ export class BuiltInModel {
     const found = await this.#options.find();
     if (!found.ok)
       throw new HelmdeckError(found.why === "changed" ? "model_changed" : "model_missing", found.problem);
+    const multilingual = (await this.#options.findMultilingual?.())?.folder;
     if (this.#isClosed) throw new HelmdeckError("cancelled", "The memory is closed.");
     const { program = fileURLToPath(fileOfBuild("model-process", import.meta.url)), nodeOptions = [] } =
       this.#options;
-    const child = forkModel(program, found.folder, nodeOptions);
+    const child = forkModel(program, [found.folder, multilingual ?? ""], nodeOptions);
     const rpc = createBirpc<ModelFunctions, object>(
       {},
       {
@@ -201,9 +206,13 @@ export class BuiltInModel {
 }
 
 /** Without the environment: it may hold keys, and options for another Node. */
-function forkModel(program: string, folder: string, nodeOptions: readonly string[]): ChildProcess {
+function forkModel(
+  program: string,
+  folders: readonly string[],
+  nodeOptions: readonly string[],
+): ChildProcess {
   try {
-    return fork(program, [folder], {
+    return fork(program, folders, {
       env: SMALL_HEAP,
       execArgv: ["--expose-gc", ...nodeOptions],
       serialization: "advanced",

@@ -1,7 +1,7 @@
 /** The built-in model as an embedder: one text at a time, so that a question waits for at most one text of a fact. */
 import { systemClock } from "../../engine/timing.ts";
-import { type FoundModel, findModel } from "../../model/artefact.ts";
-import { BuiltInModel, MODEL_NAME, WHO } from "../../model/run-model.ts";
+import { type FoundModel, findModel, type ModelKind } from "../../model/artefact.ts";
+import { BuiltInModel, MODEL_NAME, MULTILINGUAL_NAME, WHO } from "../../model/run-model.ts";
 import { createBatchedEmbedder } from "../../sidecar/batched-embedder.ts";
 import type { SidecarEmbedder } from "../../sidecar/embedding-service.ts";
 import { checkVectors, withDeadline } from "../../sidecar/http-client.ts";
@@ -12,7 +12,8 @@ export interface ModelPlace {
   readonly find: () => Promise<FoundModel>;
 }
 
-const DIMENSIONS = 384;
+const NAMES = { english: MODEL_NAME, multilingual: MULTILINGUAL_NAME } as const;
+const DIMENSIONS = { english: 384, multilingual: 512 } as const;
 /** More than 256 pieces have in any language that it knows; the model says exactly how much it reads. */
 const MOST_TEXT_BYTES = 4_096;
 /** Covers loading it on a busy machine. */
@@ -23,24 +24,27 @@ export async function modelPlaceIn(stateFolder: string): Promise<ModelPlace> {
   return { found: await find(), find };
 }
 
-/** Starts nothing before the first call. */
-export function createBuiltInEmbedder(find: ModelPlace["find"]): SidecarEmbedder {
-  const model = new BuiltInModel({ find });
-  const asked = { who: WHO, model: MODEL_NAME };
+/** Starts nothing before the first call. One process may serve an embedder of each kind; who made it closes it. */
+export function createBuiltInEmbedder(
+  find: ModelPlace["find"],
+  kind: ModelKind = "english",
+  model: BuiltInModel = new BuiltInModel({ find }),
+): SidecarEmbedder {
+  const asked = { who: WHO, model: NAMES[kind] };
   return createBatchedEmbedder(
     {
       ...asked,
       isLocal: true,
       send: async (texts, limits) => {
-        const asking = () => Promise.all(texts.map((text) => model.embed(text)));
+        const asking = () => Promise.all(texts.map((text) => model.embed(text, kind)));
         const vectors = await withDeadline(limits, systemClock.timer, WHO, asking);
         const raw = vectors.map((vector) => [...vector]);
-        return checkVectors(asked, raw, { count: texts.length, dimensions: DIMENSIONS });
+        return checkVectors(asked, raw, { count: texts.length, dimensions: DIMENSIONS[kind] });
       },
-      warm: () => model.load(),
+      warm: () => model.load(kind),
       close: () => model.close(),
     },
-    { model: MODEL_NAME, maxBatchTexts: 1, maxTextBytes: MOST_TEXT_BYTES },
+    { model: NAMES[kind], maxBatchTexts: 1, maxTextBytes: MOST_TEXT_BYTES },
     LIMITS,
     { clock: systemClock, random: Math.random },
   );

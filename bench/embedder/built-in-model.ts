@@ -17,6 +17,7 @@ import { findModel, installModel } from "../../model/artefact.ts";
 import { BuiltInModel } from "../../model/run-model.ts";
 import { REFERENCE_TEXTS } from "../../recall/meaning/reference-vectors.ts";
 import { buildAll, DIST } from "../../scripts/build/build.ts";
+import { gatherMultilingual, HAS_MULTILINGUAL } from "../../test/model/gathered.ts";
 import { type Measured, quantile, table } from "../measured.ts";
 import { fillMemory, NEEDLE } from "../plugin/fill.ts";
 import { runCold } from "../processes.ts";
@@ -48,13 +49,14 @@ export async function measureBuiltInModel(onProgress: (message: string) => void)
     await installModel(join(DIST, "model"), state);
     onProgress("load, and texts");
     const alone = await measureAlone(state);
+    const both = HAS_MULTILINGUAL ? await measureBoth(state, join(home, "multilingual")) : undefined;
     onProgress(`a memory with ${FACTS} facts`);
     await fillMemory(state, "main", FACTS);
     const atWork = await measureAtWork(state, FACTS);
     onProgress("cold commands");
     const few = await homeWithFew(join(home, "few"));
     const commands = [...measureCommands(few, FEW), ...measureCommands(home, FACTS)];
-    const json = { alone, atWork, commands };
+    const json = { alone, both, atWork, commands };
     return {
       title: "The built-in model",
       command: "npm run bench:speed -- --only model",
@@ -89,6 +91,30 @@ async function measureAlone(state: string) {
     model.close();
   }
   return { loadMs, ...texts, loaded, used };
+}
+
+/** A question as it is embedded across languages: by both models, one after the other. */
+async function measureBoth(state: string, folder: string) {
+  await gatherMultilingual(folder);
+  const model = new BuiltInModel({
+    find: () => findModel(state),
+    findMultilingual: async () => ({ ok: true, folder }),
+    program: join(PLUGIN, "model-process.js"),
+  });
+  await model.load();
+  const loadMs = await timed(() => model.load("multilingual"));
+  await pause(500);
+  const loaded = residentOf(model.processId);
+  const embedTwice = async (text: string) => {
+    await model.embed(text);
+    await model.embed(text, "multilingual");
+  };
+  await medianOf(SHORT, embedTwice);
+  const shortMs = await medianOf(SHORT, embedTwice);
+  const longMs = await medianOf(HUNDRED_WORDS, embedTwice);
+  const used = residentOf(model.processId);
+  model.close();
+  return { loadMs, shortMs, longMs, loaded, used };
 }
 
 async function measureAtWork(state: string, facts: number) {
@@ -195,11 +221,12 @@ function residentOf(pid: number | undefined): Resident {
 
 interface Figures {
   readonly alone: Awaited<ReturnType<typeof measureAlone>>;
+  readonly both: Awaited<ReturnType<typeof measureBoth>> | undefined;
   readonly atWork: Awaited<ReturnType<typeof measureAtWork>>;
   readonly commands: ReturnType<typeof measureCommands>;
 }
 
-function markdownOf({ alone, atWork, commands }: Figures): string {
+function markdownOf({ alone, both, atWork, commands }: Figures): string {
   const ms = (value: number) => `${value.toFixed(0)} ms`;
   const mb = (one: Resident | undefined) => `${one?.rss.toFixed(0)} MB, ${one?.own.toFixed(0)} not shared`;
   const longest = (all: readonly number[]) => `${ms(quantile(all, 0.5))}, longest ${ms(Math.max(...all))}`;
@@ -211,6 +238,15 @@ function markdownOf({ alone, atWork, commands }: Figures): string {
     ["a text of 100 words, median", ms(alone.longMs)],
     ["the model's process, loaded (aim: at most 200 MB)", mb(alone.loaded)],
     [`after ${3 * SHORT.length} texts`, mb(alone.used)],
+    ...(both === undefined
+      ? []
+      : [
+          ["the model of many languages, beside it: load", ms(both.loadMs)],
+          ["a short text by both (aim: at most 40 ms)", ms(both.shortMs)],
+          ["a text of 100 words by both", ms(both.longMs)],
+          ["the process with both, loaded (aim: at most 260 MB)", mb(both.loaded)],
+          [`after ${3 * SHORT.length} texts by both`, mb(both.used)],
+        ]),
     [`after ${facts} facts`, mb(atWork.model)],
     ["processes left after the memory is closed", String(atWork.left)],
     [`the gateway's process before / with ${facts} facts / after`, `${gateway.join(" / ")} MB`],

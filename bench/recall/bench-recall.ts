@@ -7,9 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createBuiltInEmbedder } from "../../app/embedding/built-in-embedder.ts";
+import { BuiltInModel } from "../../model/run-model.ts";
 import type { Embedder } from "../../recall/embedder.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
-import { gatherModel } from "../../test/model/gathered.ts";
+import { gatherModel, gatherMultilingual, HAS_MULTILINGUAL } from "../../test/model/gathered.ts";
 import { type BenchValues, requireUrl, runBench, WRITE, WrongOption } from "../bench-options.ts";
 import { keepRaw, showSection, writeSection } from "../bench-report.ts";
 import type { Measured } from "../measured.ts";
@@ -44,6 +45,7 @@ const DEFAULT_DATA = fileURLToPath(new URL("../../../shared/data/locomo-dev", im
 /** The model that `npm run bench:embedder` serves. */
 const DEFAULT_MODEL = "all-minilm:l6-v2";
 const BUILTIN = "builtin";
+const MULTILINGUAL = "multilingual";
 const NO_EMBEDDER = "none";
 /** Outside of the repository: vectors of private data may be among them. */
 const KEPT_VECTORS = join(tmpdir(), "helmdeck-memory-bench");
@@ -70,9 +72,16 @@ function findConversations(
 /** The built-in model, or one on an Ollama server. Its vectors are kept, so a second run needs no model. */
 export function benchEmbedder(named: string, model: string = DEFAULT_MODEL): Embedder | undefined {
   if (named === NO_EMBEDDER) return undefined;
+  const find = async () => ({ ok: true, folder: await gatherModel(MODEL_FOLDER) }) as const;
+  const findMultilingual = async () =>
+    ({ ok: true, folder: await gatherMultilingual(`${MODEL_FOLDER}-multilingual`) }) as const;
   const embedder =
-    named === BUILTIN
-      ? createBuiltInEmbedder(async () => ({ ok: true, folder: await gatherModel(MODEL_FOLDER) }))
+    named === BUILTIN || named === MULTILINGUAL
+      ? createBuiltInEmbedder(
+          find,
+          named === BUILTIN ? "english" : "multilingual",
+          new BuiltInModel({ find, findMultilingual }),
+        )
       : createOllamaEmbedder(createOllamaSidecar({ address: named }), { model });
   return keepEmbeddings(embedder, KEPT_VECTORS);
 }
@@ -121,9 +130,9 @@ docs/howto/measure-recall.md.`,
     },
     embedder: {
       type: "string",
-      value: "builtin|none|URL",
+      value: "builtin|multilingual|none|URL",
       default: BUILTIN,
-      about: "the built-in model, keywords alone, or an Ollama server",
+      about: "the built-in model, that of many languages, keywords alone, or an Ollama server",
     },
     model: { type: "string", value: "NAME", about: `on that server (${DEFAULT_MODEL})` },
     locomo: { type: "string", value: "FILE", about: "LoCoMo's conversations as published, locomo10.json" },
@@ -138,8 +147,10 @@ docs/howto/measure-recall.md.`,
 
 async function main(values: BenchValues<typeof BENCH.options>): Promise<void> {
   const { only, locomo } = values;
-  if (values.embedder !== BUILTIN && values.embedder !== NO_EMBEDDER)
+  if (![BUILTIN, MULTILINGUAL, NO_EMBEDDER].includes(values.embedder))
     requireUrl("--embedder", values.embedder);
+  if (values.embedder === MULTILINGUAL && !HAS_MULTILINGUAL)
+    throw new WrongOption("--embedder multilingual: make its files first, see model/artefact/README.md.");
   if (locomo !== undefined && !existsSync(locomo)) throw new WrongOption(`--locomo: there is no ${locomo}.`);
   const conversations = findConversations(values.data, locomo);
   const embedder = benchEmbedder(values.embedder, values.model);

