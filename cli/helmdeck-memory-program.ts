@@ -6,6 +6,7 @@ import { declareCompletion } from "./commands/completion.ts";
 import { declareEmbed } from "./commands/embed.ts";
 import { declareInstall } from "./commands/install.ts";
 import { declareKey } from "./commands/key.ts";
+import { declareOpen } from "./commands/open.ts";
 import { declareRepair, declareVerify } from "./commands/repair.ts";
 import { declareRotateKey } from "./commands/rotate-key.ts";
 import { declareToken } from "./commands/token.ts";
@@ -24,6 +25,7 @@ export const HELMDECK_MEMORY: CommandLine = {
     ...MEMORY_COMMANDS,
     declareEmbed,
     declareMcp,
+    declareOpen,
     declareServe,
     declareToken,
     declareHere,

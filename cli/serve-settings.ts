@@ -41,6 +41,7 @@ interface Setting {
   readonly instead?: readonly string[];
 }
 
+export const portNumber = number("a number from 0 to 65535", /^\d{1,5}$/, 65_535);
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"];
 
 /** Each name is that of the option and of the entry in the file. */
@@ -56,7 +57,7 @@ export const SERVE_SETTINGS: Readonly<Record<string, Setting>> = {
     argument: "<number>",
     help: "The port; 0 means any free one.",
     env: "HELMDECK_SERVE_PORT",
-    parse: number("a number from 0 to 65535", /^\d{1,5}$/, 65_535),
+    parse: portNumber,
     default: 3_848,
   },
   "allow-host": {

@@ -50,8 +50,9 @@ export async function withMemoryToWrite<Answer>(
   context: CommandContext,
   use: (memory: CommandMemory) => Promise<Answer>,
   afterwards?: (memory: CommandMemory, answer: Answer) => Promise<void>,
+  how: Omit<How, "access"> = {},
 ): Promise<Answer> {
-  return useOpen(context, await openAnywhere(context, {}), sweeping(use, afterwards));
+  return useOpen(context, await openAnywhere(context, how), sweeping(use, afterwards));
 }
 
 /** Like {@link withMemoryToWrite}, for commands that store nothing new. */
@@ -134,7 +135,7 @@ async function openAnywhere(context: CommandContext, how: How): Promise<CommandM
   return (await context.line.remote?.()) ?? openHere(context, how);
 }
 
-type How = Pick<OpenMemoryOptions, "access" | "questionBudgetMs">;
+type How = Pick<OpenMemoryOptions, "access" | "questionBudgetMs" | "sweepEveryMs" | "embedsEntries">;
 
 async function openHere(context: CommandContext, how: How): Promise<OpenMemory> {
   const options = await context.line.memoryOptions(context);

@@ -21,7 +21,7 @@ import { type Html, html, line } from "./html.ts";
 import { documentOf } from "./layout.ts";
 import { Links } from "./links.ts";
 import type { Answer, Fields, Page, PageContext, Submission, View } from "./page.ts";
-import { type FrameAncestors, securityHeaders } from "./security.ts";
+import { type Place, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
 import { callersPage, countsPage } from "./views/counts.ts";
 import { expiringPage } from "./views/expiring.ts";
@@ -33,11 +33,7 @@ import { tidyPage } from "./views/tidy.ts";
 import { timelinePage } from "./views/timeline.ts";
 import { unaskedPage } from "./views/unasked.ts";
 
-export interface PagesOptions {
-  /** The path prefix: "" or, for example, `/plugins/helmdeck-memory`. */
-  readonly base: string;
-  /** Who may frame the pages. */
-  readonly frameAncestors: FrameAncestors;
+export interface PagesOptions extends Place {
   /** Called for each request. Throws a HelmdeckError, which is shown as a page, or returns its own page, such as a sign-in. */
   viewerOf(request: Request): Promise<Viewer | Response>;
   /** Called for every failure that is shown as a page. */
@@ -48,14 +44,14 @@ export interface PagesOptions {
 
 /** Handles only its own routes, so it can be mounted next to other routes. */
 export function makePages(options: PagesOptions): Hono {
-  const { base, frameAncestors, now = Date.now } = options;
-  const headers = securityHeaders(frameAncestors);
+  const { base, now = Date.now } = options;
+  const headers = securityHeaders(options);
   const app = new Hono({ strict: false });
 
   const respond = (c: Context, answer: Answer, context?: PageContext): Response | Promise<Response> => {
     for (const [name, value] of Object.entries(headers)) c.header(name, value);
     if ("location" in answer) return c.redirect(answer.location, 303);
-    return c.html(documentOf(answer, base, context), answer.status ?? 200);
+    return c.html(documentOf(answer, options, context), answer.status ?? 200);
   };
 
   const serve =
@@ -193,7 +189,7 @@ function noSuchPage({ links }: PageContext): Page {
   return { title: "Not found", status: 404, body };
 }
 
-export interface PlainPage extends Pick<PagesOptions, "base" | "frameAncestors"> {
+export interface PlainPage extends Place {
   readonly title: string;
   /** Made with Hono's `html`, which escapes inserted text. */
   readonly body: Html;
@@ -203,8 +199,8 @@ export interface PlainPage extends Pick<PagesOptions, "base" | "frameAncestors">
 
 /** A page for an unknown viewer or a failure: with the pages' layout, and without any memory content. */
 export async function plainPage(page: PlainPage): Promise<Response> {
-  const { base, frameAncestors, title, body, status = 200 } = page;
-  const document = await documentOf({ title, body: html`${heading(title)}${body}` }, base);
-  const headers = { "Content-Type": "text/html; charset=utf-8", ...securityHeaders(frameAncestors) };
+  const { title, body, status = 200 } = page;
+  const document = await documentOf({ title, body: html`${heading(title)}${body}` }, page);
+  const headers = { "Content-Type": "text/html; charset=utf-8", ...securityHeaders(page) };
   return new Response(String(document), { status, headers });
 }

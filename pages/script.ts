@@ -17,6 +17,8 @@ export const SCRIPT = `"use strict";
       go(form);
     });
   }
+  const { alive } = document.body.dataset;
+  if (alive) setInterval(() => fetch(alive).catch(() => {}), 60000);
   const byHand = (text) => {
     const area = document.createElement("textarea");
     area.value = text;

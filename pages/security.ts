@@ -9,14 +9,22 @@ import { createHash } from "node:crypto";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
-export type FrameAncestors = "'none'" | "'self'";
+export interface Place {
+  /** The path prefix: "" or, for example, `/plugins/helmdeck-memory`. */
+  readonly base: string;
+  /** Who may frame the pages. */
+  readonly frameAncestors: "'none'" | "'self'";
+  /** Each open page asks it once a minute. */
+  readonly alivePath?: string;
+}
 
-export function securityHeaders(frameAncestors: FrameAncestors): Readonly<Record<string, string>> {
+export function securityHeaders({ frameAncestors, alivePath }: Place): Readonly<Record<string, string>> {
   return {
     "Content-Security-Policy": [
       "default-src 'none'",
       `style-src '${hashOf(STYLE)}'`,
       `script-src '${hashOf(SCRIPT)}'`,
+      ...(alivePath === undefined ? [] : ["connect-src 'self'"]),
       "form-action 'self'",
       "base-uri 'none'",
       `frame-ancestors ${frameAncestors}`,

@@ -53,6 +53,8 @@ export type Changes =
       readonly program: string;
       /** Options after the command, such as `--agent work`. */
       readonly options: string;
+      /** What opens pages that can change this memory. Absent if it is on another machine. */
+      readonly openCommand?: string;
     }
   | {
       readonly kind: "forms";

@@ -7,9 +7,11 @@
  * counts. The address names an agent, never a subject.
  */
 import { type DoctorReport, type Finding, type Memory, memoryFrom } from "../app/memory.ts";
+import { shellWord } from "../app/presenters/words.ts";
 import { HelmdeckError } from "../engine/errors.ts";
 import type { Viewer } from "../pages/viewer.ts";
 import { defaultAgent, knownAgents } from "./access-policy.ts";
+import type { PluginConfig } from "./config.ts";
 import { type SubjectRules, sentenceOfRefusal, subjectOf } from "./identity.ts";
 import type { MemoryAccess } from "./memory-access.ts";
 import type { HostConfig } from "./openclaw-api.ts";
@@ -19,7 +21,7 @@ import { withinDeadline } from "./within-deadline.ts";
 
 export interface PagesParts {
   readonly access: MemoryAccess;
-  readonly config: SubjectRules;
+  readonly config: SubjectRules & Pick<PluginConfig, "databasePath">;
   readonly hostConfig: () => HostConfig;
   readonly hostFindings: () => Promise<readonly Finding[]>;
   readonly receipts: Receipts;
@@ -51,11 +53,22 @@ export function viewerOf(asked: URLSearchParams, scopes: unknown, parts: PagesPa
     subject: verdict.subject,
     choices: isOnly ? [] : agents.map((id) => ({ id, isShown: id === agent })),
     sees: mayReadEverything(scopes) ? "values" : "counts",
-    changes: { kind: "commands", program: "openclaw helmdeck", options: isOnly ? "" : `--agent ${agent}` },
+    changes: {
+      ...{ kind: "commands", program: "openclaw helmdeck", options: isOnly ? "" : `--agent ${agent}` },
+      ...(parts.config.source.kind === "embedded" && {
+        openCommand: openCommand(verdict.subject, parts.config),
+      }),
+    },
     seesCallers: false,
     unasked: () => receiptsOf(parts.receipts, verdict.subject, TURNS_SHOWN),
     doctor: () => examine(memory, parts),
   };
+}
+
+function openCommand(subject: string, { databasePath }: PagesParts["config"]): string {
+  const caller = subject === "main" ? [] : ["--caller", shellWord(subject)];
+  const place = databasePath === undefined ? [] : ["--db", shellWord(databasePath)];
+  return ["helmdeck-memory open", ...caller, ...place].join(" ");
 }
 
 /** The default agent first. If none is configured, it is the only one. */

@@ -72,7 +72,7 @@ export interface Socketed {
 }
 
 /** Throws `forbidden` for a public address without authentication, `invalid_input` if it cannot listen there. */
-export async function listen(app: ServerApp, options: SocketOptions): Promise<Socketed> {
+export async function listen(app: Pick<ServerApp, "fetch">, options: SocketOptions): Promise<Socketed> {
   const address = await addressToListenOn(options);
   const { server, connections } = makeServer(app, options);
   try {
@@ -118,7 +118,7 @@ async function addressOf(host: string): Promise<string> {
   }
 }
 
-function makeServer(app: ServerApp, options: SocketOptions) {
+function makeServer(app: Pick<ServerApp, "fetch">, options: SocketOptions) {
   const limits = { ...SOCKET_LIMITS, ...options.limits };
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -155,7 +155,7 @@ function makeServer(app: ServerApp, options: SocketOptions) {
   return { server, connections };
 }
 
-function requestListener(app: ServerApp, connections: Connections) {
+function requestListener(app: Pick<ServerApp, "fetch">, connections: Connections) {
   const fetch = (request: Request, bindings: HttpBindings) => {
     const connection = connections.of(bindings.incoming.socket);
     return app.fetch(request, { ...bindings, ...defined({ connection }) });

@@ -23,6 +23,7 @@ import {
   guardPageOrigin,
   identify,
   makePageAccess,
+  type PageAccess,
   type PageAccessParts,
   requireFormToken,
   sayOriginToThisServer,
@@ -34,7 +35,7 @@ export interface PagesSettings {
 }
 
 interface PagesParts extends PageAccessParts {
-  readonly serverContext: ServerContext;
+  readonly serverContext: Pick<ServerContext, "memory">;
   readonly pages: PagesSettings;
   readonly failures: FailureListener;
 }
@@ -46,9 +47,9 @@ export function addPages(
   carryOut: readonly MiddlewareHandler<ServerEnv>[],
 ): void {
   const access = makePageAccess(parts);
-  const { base } = parts;
+  const { base, byCode } = parts;
   const guards = [
-    failAsPage(base),
+    failAsPage(parts),
     sayOriginToThisServer,
     guardPageOrigin(parts.publicOrigin),
     identify(access, parts.limits),
@@ -58,6 +59,7 @@ export function addPages(
   const { signing } = access;
   if (signing !== undefined) {
     app.on("GET", [SIGN_IN_PATH], ...guards, (c) => c.redirect(`${base}/`, 303));
+    if (byCode !== undefined) addCodes(app, signing, guards);
     app.on("POST", [SIGN_IN_PATH], ...guards, ...carryOut, async (c) => {
       await signing.signIn(c, c.get("form").get("token")?.trim() ?? "");
       return c.redirect(`${base}/`, 303);
@@ -71,20 +73,40 @@ export function addPages(
   for (const { method, path } of pages.routes) {
     app.on(method, [path.slice(base.length) || "/"], ...guards, requireFormToken, ...carryOut, pages.show);
   }
-  app.use(missAsPage(base));
+  app.use(missAsPage(parts));
+}
+
+/** Their addresses, and one that each page asks every minute as long as it is open. */
+function addCodes(
+  app: Hono<ServerEnv>,
+  { signIn }: NonNullable<PageAccess["signing"]>,
+  guards: readonly MiddlewareHandler<ServerEnv>[],
+): void {
+  app.on("GET", [ALIVE_PATH], ...guards, (c) => c.body(null, 204));
+  app.on("GET", [`${SIGN_IN_PATH}/:code`], ...guards, async (c) => {
+    // A browser may load an address again, such as from its history.
+    if (c.get("pageSession") === undefined) await signIn(c, c.req.param("code"));
+    // With a redirect, browsers would not send the new cookie: another program has opened this address.
+    c.header("Refresh", "0; url=/");
+    const body = html`<p><a href="/">Show the memory</a></p>`;
+    const page = await plainPage({ ...placeAt(""), title: "Opening", body });
+    return c.newResponse(page.body, page);
+  });
 }
 
 /** A separate app, so that changes to its answers never affect another route. */
-function shownPages({ serverContext, now, failures, base, pages: { workspaces } }: PagesParts) {
+function shownPages(parts: PagesParts) {
+  const { serverContext, now, failures, base, byCode } = parts;
   /** What the guards found about each request. */
   const asked = new WeakMap<Request, Context<ServerEnv>>();
-  const viewerOf = viewersOver(serverContext, now, `${base}${SIGN_OUT_PATH}`, workspaces);
+  const viewerOf = viewersOver(serverContext, now, `${base}${SIGN_OUT_PATH}`, parts.pages.workspaces);
   const pages = makePages({
     ...placeAt(base),
+    ...(byCode !== undefined && { alivePath: ALIVE_PATH }),
     now,
     viewerOf: async (request) => {
       const session = asked.get(request)?.get("pageSession");
-      return session === undefined ? signInPage(base) : viewerOf(session);
+      return session === undefined ? signInPage(parts) : viewerOf(session);
     },
     onFailure: (thrown, request) => {
       noteFailure(failures, thrown, asked.get(request));
@@ -117,50 +139,61 @@ async function requestBelow(base: string, c: Context<ServerEnv>): Promise<Reques
 /** The fields of a form that was refused. */
 type Typed = Iterable<readonly [string, string]>;
 
+type SignInPlace = Pick<PagesParts, "base" | "byCode">;
+
 const SIGN_IN_PATH = "/sign-in";
+const ALIVE_PATH = "/alive";
 /** No other site may frame them. */
 const placeAt = (base: string) => ({ base, frameAncestors: "'none'" }) as const;
 
 /** Turns the JSON of a failure (a guard's refusal or a bug) into a page. */
-function failAsPage(base: string): MiddlewareHandler<ServerEnv> {
+function failAsPage(place: SignInPlace): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     await next();
-    if (c.error !== undefined) c.res = await failurePage(base, asHelmdeckError(c.error), c.get("form"));
+    if (c.error !== undefined) c.res = await failurePage(place, asHelmdeckError(c.error), c.get("form"));
   };
 }
 
 /** For unknown addresses. Checked before authentication, so that nobody has to sign in to see a 404. */
-function missAsPage(base: string): MiddlewareHandler<ServerEnv> {
+function missAsPage(place: SignInPlace): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
     const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
     if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
-    return failurePage(base, new HelmdeckError("not_found", "There is no such page."));
+    return failurePage(place, new HelmdeckError("not_found", "There is no such page."));
   };
 }
 
 /** Failures as pages instead of JSON, for browsers: a sign-in, a refusal, an unknown address. */
-async function signInPage(base: string, problem?: HelmdeckError, typed?: Typed): Promise<Response> {
+async function signInPage(place: SignInPlace, problem?: HelmdeckError, typed?: Typed): Promise<Response> {
+  const { base, byCode } = place;
   const refusal = problem ?? new HelmdeckError("missing_bearer", "");
   const page = await plainPage({
     ...placeAt(base),
     title: "Sign in",
     status: statusOf(refusal.code),
     body: html`${problem && html`<div class="notice bad" role="alert"><p>${problem.message}</p></div>`}
-<form class="card pad" method="post" action="${base}${SIGN_IN_PATH}">
-<div class="field"><label for="token">Token</label>
-<input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
-<p class="hint" id="token-help">A token opens the memory of its subject. To make one, run on the server: <code>helmdeck-memory token --subject main</code></p></div>
-<button class="primary" type="submit">Sign in</button>
-</form>${typed && typedText(typed)}`,
+${byCode ? NEW_ADDRESS : tokenForm(base)}${typed && typedText(typed)}`,
   });
   for (const [name, value] of Object.entries(failureHeaders(refusal))) page.headers.set(name, value);
   return page;
 }
 
-function failurePage(base: string, error: HelmdeckError, typed: Typed = []): Promise<Response> {
+const NEW_ADDRESS = html`<p>Press Enter in the terminal where <code>helmdeck-memory open</code> runs, and open the address that it shows. If it has ended, run it again.</p>`;
+
+function tokenForm(base: string) {
+  return html`<form class="card pad" method="post" action="${base}${SIGN_IN_PATH}">
+<div class="field"><label for="token">Token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="off" spellcheck="false" aria-describedby="token-help">
+<p class="hint" id="token-help">A token opens the memory of its subject. To make one, run on the server: <code>helmdeck-memory token --subject main</code></p></div>
+<button class="primary" type="submit">Sign in</button>
+</form>`;
+}
+
+function failurePage(place: SignInPlace, error: HelmdeckError, typed: Typed = []): Promise<Response> {
+  const { base } = place;
   if (error.code === "missing_bearer" || error.code === "invalid_token")
-    return signInPage(base, error, typed);
+    return signInPage(place, error, typed);
   return plainPage({
     ...placeAt(base),
     title: error.code === "not_found" ? "Not found" : "Refused",
@@ -175,7 +208,7 @@ const DOCTOR_HOLDS_MS = 10_000;
 
 /** Viewers of the pages: a caller sees only their own memory; an operator also sees who has entries, and how many. */
 function viewersOver(
-  { memory }: ServerContext,
+  { memory }: PagesParts["serverContext"],
   now: () => number,
   signOutPath: string,
   workspaces: PagesSettings["workspaces"] = async () => [],

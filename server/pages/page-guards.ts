@@ -60,6 +60,8 @@ function checkFormToken(session: PageSession | undefined, given: readonly string
 
 export interface PageAccessParts {
   readonly tokens?: Tokens;
+  /** In place of tokens: who comes with the code of an address. */
+  readonly byCode?: SignIn;
   readonly publicOrigin?: string;
   /** The path of the pages as browsers see it: "" or, for example, `/deck`. */
   readonly base: string;
@@ -67,25 +69,41 @@ export interface PageAccessParts {
   readonly now: () => number;
 }
 
+/** Throws `invalid_token`. */
+export type SignIn = (
+  given: string,
+) => Promise<Pick<PageSession, "caller" | "isAccepted"> & { readonly expiresAt: number }>;
+
 export interface PageAccess {
   /** Undefined also if the session's token was revoked, or its secret removed. */
   sessionOf(c: Context<ServerEnv>): Promise<PageSession | undefined>;
   readonly signing?: {
     /** Throws `invalid_token`. Ends the browser's former session, so that an earlier session id is never valid. */
-    signIn(c: Context<ServerEnv>, token: string): Promise<void>;
+    signIn(c: Context<ServerEnv>, given: string): Promise<void>;
     signOut(c: Context<ServerEnv>): void;
   };
 }
 
-/** Sign-in to the pages with a token of this server, and sign-out. Without a secret there is no sign-in, and everybody is `unknown`. */
-export function makePageAccess({ tokens, ...parts }: PageAccessParts): PageAccess {
-  if (tokens !== undefined) return accessByToken(tokens, parts);
+/** Sign-in to the pages with a token of this server or a code, and sign-out. Without both, everybody is `unknown`. */
+export function makePageAccess({ tokens, byCode, ...parts }: PageAccessParts): PageAccess {
+  const signIn = byCode ?? (tokens && signInByToken(tokens, parts.now));
+  if (signIn !== undefined) return accessBySession(signIn, parts);
   // One form token for everybody: anyone who reaches this server may do everything, except pages of other sites.
   const session = { caller: NOBODY, formToken: randomSecret(), isAccepted: async () => true };
   return { sessionOf: async () => session };
 }
 
-function accessByToken(tokens: Tokens, { publicOrigin, base, limits, now }: PageAccessParts): PageAccess {
+function signInByToken(tokens: Tokens, now: () => number): SignIn {
+  return async (token) => {
+    const verified = await tokens.verify(token);
+    const { expiresAt, ...caller } = verified.caller;
+    // Requests are accepted up to half a minute late, but a session must not outlive its token.
+    if (expiresAt <= now()) throw refuseToken("has expired");
+    return { caller, expiresAt, isAccepted: () => tokens.accepts(verified) };
+  };
+}
+
+function accessBySession(signIn: SignIn, { publicOrigin, base, limits, now }: PageAccessParts): PageAccess {
   const sessions = new PageSessions(PAGE_SESSION_LIMITS, now);
   const cookieOf = (c: Context<ServerEnv>) => new SessionCookie(c, ownOriginOf(c, publicOrigin), base);
   const end = ({ id }: SessionCookie) => id !== undefined && sessions.end(id);
@@ -96,15 +114,12 @@ function accessByToken(tokens: Tokens, { publicOrigin, base, limits, now }: Page
       return (await session?.isAccepted()) === true ? session : undefined;
     },
     signing: {
-      signIn: async (c, token) => {
-        const verified = await tokens.verify(token);
-        const { expiresAt, ...caller } = verified.caller;
-        // Requests are accepted up to half a minute late, but a session must not outlive its token.
-        if (expiresAt <= now()) throw refuseToken("has expired");
+      signIn: async (c, given) => {
+        const { caller, expiresAt, isAccepted } = await signIn(given);
         await limits.countCaller(caller);
         const cookie = cookieOf(c);
         end(cookie);
-        cookie.set(sessions.open(caller, expiresAt, () => tokens.accepts(verified)));
+        cookie.set(sessions.open(caller, expiresAt, isAccepted));
       },
       signOut: (c) => {
         const cookie = cookieOf(c);

@@ -108,11 +108,18 @@ test("what was done unasked is that of the shown memory alone", () => {
 });
 
 describe("a shown command that changes memory", () => {
-  test("names the agent if there is more than one", () => {
-    const changes = { kind: "commands", program: "openclaw helmdeck", options: "--agent main" };
+  test("names the agent if there is more than one, as the command for pages that change it does if it is not main", () => {
+    const [program, open] = ["openclaw helmdeck", "helmdeck-memory open"];
+    const changes = { kind: "commands", program, options: "--agent main", openCommand: open };
     expect(look().changes).toEqual(changes);
-    expect(look("agent=work").changes).toEqual({ ...changes, options: "--agent work" });
-    expect(look("", { agents: ["solo"] }).changes).toEqual({ ...changes, options: "" });
+    const work = { ...changes, options: "--agent work", openCommand: `${open} --caller work` };
+    expect(look("agent=work").changes).toEqual(work);
+    const solo = { ...changes, options: "", openCommand: `${open} --caller solo` };
+    expect(look("", { agents: ["solo"] }).changes).toEqual(solo);
+    const elsewhere = look("", { config: configOf({ databasePath: "/srv/my memory.sqlite" }) }).changes;
+    expect(elsewhere).toMatchObject({ openCommand: `${open} --db '/srv/my memory.sqlite'` });
+    const source = { kind: "engine", url: "https://memory.example", tokens: { main: "/srv/main.token" } };
+    expect(look("", { config: configOf({ source }) }).changes).not.toHaveProperty("openCommand");
   });
 });
 
