@@ -43,7 +43,7 @@ const USED = Number.POSITIVE_INFINITY;
 export async function serveOwnPages(options: OwnPagesOptions) {
   const { memory, subject, port, pages, idleMs, onStolen, onUnexpected } = options;
   const { promise: unused, resolve } = Promise.withResolvers<void>();
-  const idle = setTimeout(resolve, idleMs);
+  const idle = setTimeout(resolve, idleMs).unref();
   /** Until when, by hash. */
   const codes = new Map<string, number>();
   let thefts = 0;

@@ -42,6 +42,12 @@ describe.runIf(existsSync("/usr/bin/script"))("at a real terminal", () => {
     await vi.waitUntil(async () => (await readFile(log, "utf8")).includes('"msg":"stopped"'), WAIT);
   });
 
+  test("open shows a new address after Enter, and ends with the input", async () => {
+    const shown = await atTerminal(["open", "--no-browser"], "\n");
+    expect(new Set(shown.match(/http:\S+\/sign-in\/[\w-]{43}/g))).toHaveLength(2);
+    expect(shown).toMatch(/Enter shows a new address\.[^]*Ended\./);
+  });
+
   test("import shows a progress bar and a summary", async () => {
     const lines = Array.from({ length: 2_500 }, (_none, index) =>
       JSON.stringify({ key: `k/${index}`, value: "v" }),

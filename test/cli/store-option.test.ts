@@ -34,6 +34,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   imports: [],
   embed: [],
   mcp: [],
+  open: [],
   serve: ["--port", "0"],
   token: ["--subject", "main"],
   "here recall": [],

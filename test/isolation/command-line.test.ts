@@ -157,6 +157,7 @@ describe("a caller without a memory, whose name may be mistyped", () => {
 const NO_CALLER = [
   "embed",
   "mcp",
+  "open",
   "serve",
   "token",
   "here",

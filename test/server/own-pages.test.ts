@@ -21,6 +21,7 @@ beforeEach(async () => {
   served = await ContextServer.open();
   const { memory } = served.serverContext;
   await memory.storeFact("main", { key: "editor", value: VALUE });
+  await memory.storeFact("other", { key: "theirs", value: "canary of another memory" });
   thefts = 0;
   const onUnexpected = (error: unknown) => served.defects.push(error);
   const onStolen = () => {
@@ -54,6 +55,8 @@ describe("the code of an address", () => {
     expect([status, headers.refresh]).toEqual([200, "0; url=/"]);
     expect(cookie).toMatch(/^helmdeck-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     expect([await shown(Cookie), await shown("")]).toEqual([true, false]);
+    for (const path of ["/", "/fact?key=theirs", "/facts?q=canary", "/callers", "/?agent=other"])
+      expect((await visit(`${pages.url}${path}`, { Cookie })).text).not.toContain("of another memory");
   });
 
   it("used twice opens nothing, ends what a thief has opened with it, and is said", async () => {
