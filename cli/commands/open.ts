@@ -9,6 +9,7 @@ import { release } from "node:os";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { openAuditFile, thisUser } from "../../app/audit-log.ts";
+import type { CommandMemory } from "../../app/compose.ts";
 import { SWEEP_EVERY_MS } from "../../app/sweeper.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
@@ -17,7 +18,6 @@ import type { Shell } from "../../commands/shell.ts";
 import { withMemoryToWrite } from "../../commands/with-memory.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import type { OwnPages } from "../../server/pages/own-pages.ts";
 import { portNumber } from "../serve-settings.ts";
 
 const MINUTE_MS = 60_000;
@@ -59,37 +59,35 @@ async function openCommand(context: CommandContext, { browser, port }: OpenOptio
   const { auditedMemory } = await import("../../app/operations/index.ts");
   const { serveOwnPages } = await import("../../server/pages/own-pages.ts");
   const audit = await openAuditFile(shell, (_event, problem) => say(problem));
-  const serve = async (opened: Parameters<Parameters<typeof withMemoryToWrite>[1]>[0]) => {
+  const serve = async (opened: CommandMemory) => {
     const pages = await serveOwnPages({
       memory: audit === undefined ? opened : auditedMemory(opened, audit, thisUser()),
       ...{ subject: options.caller, port, idleMs: IDLE_MINUTES * MINUTE_MS },
       pages: { workspaces: async () => (await line.openClaw(context)).workspaces.map(({ path }) => path) },
-      onStolen: () =>
-        say(
-          "An address was opened twice, so everybody is signed out. If that was not you, somebody has seen it.",
-        ),
+      onStolen: () => say(STOLEN),
       onUnexpected: () => say("A page failed because of an unexpected error."),
     });
+    const { url } = pages;
+    const address = () => pages.address(SHOWN_MINUTES * MINUTE_MS);
+    const shown = () =>
+      `Open this address in a browser. It works once, for ${SHOWN_MINUTES} minutes:\n${address()}${farFrom(url, shell)}`;
     const keyboard = shell.stdin.isTTY === true && !options.json ? createInterface(shell.stdin) : undefined;
-    keyboard?.on("line", () => say(addressText(shell, pages))).on("close", stop);
-    const program = browser ? browserHere(shell.env) : undefined;
+    keyboard?.on("line", () => say(shown())).on("close", stop);
+    const program = browser ? browserHere(shell) : undefined;
     const expires_at = rfc3339(shell.now() + SHOWN_MINUTES * MINUTE_MS);
-    const opening = `Opening the memory of ${harmlessLine(options.caller)} in your browser: ${pages.url}/`;
-    if (options.json)
-      await output.json({
-        url: pages.url,
-        address: shownAddress(pages),
-        expires_at,
-        browser: program ?? null,
-      });
-    else await output.line(program === undefined ? addressText(shell, pages) : opening);
-    say(
-      `It ends ${IDLE_MINUTES} minutes after its last page is closed, or by Ctrl-C.${keyboard ? " Enter shows a new address." : ""}`,
-    );
-    if (program !== undefined)
-      startBrowser([program, pages.address(STARTED_MS)], shell, () =>
-        say(`No browser started. ${addressText(shell, pages)}`),
-      );
+    if (options.json) await output.json({ url, address: address(), expires_at, browser: program ?? null });
+    else if (program === undefined) await output.line(shown());
+    else await output.line(`Opening the memory of ${harmlessLine(options.caller)} in your browser: ${url}/`);
+    const enter = keyboard === undefined ? "" : " Enter shows a new address.";
+    say(`It ends ${IDLE_MINUTES} minutes after its last page is closed, or by Ctrl-C.${enter}`);
+    if (program !== undefined) {
+      const own = Object.entries(shell.env).filter(([name]) => !name.startsWith("HELMDECK_"));
+      const how = { detached: true, stdio: "ignore", env: Object.fromEntries(own) } as const;
+      const started = spawn(program, [pages.address(STARTED_MS)], how);
+      const onFailure = () => say(`No browser started. ${shown()}`);
+      started.once("error", onFailure).once("exit", (code) => code === 0 || onFailure());
+      started.unref();
+    }
     const isUnused = await Promise.race([stopped.then(() => false), pages.unused.then(() => true)]);
     keyboard?.close();
     await pages.close();
@@ -99,31 +97,19 @@ async function openCommand(context: CommandContext, { browser, port }: OpenOptio
   return withMemoryToWrite(context, serve, undefined, { sweepEveryMs: SWEEP_EVERY_MS, embedsEntries: true });
 }
 
-function shownAddress(pages: OwnPages): string {
-  return pages.address(SHOWN_MINUTES * MINUTE_MS);
-}
+const STOLEN =
+  "An address was opened twice, so everybody is signed out. If that was not you, somebody has seen it.";
 
-function addressText({ env }: Shell, pages: OwnPages): string {
-  const { port } = new URL(pages.url);
-  const far = `\nFor a browser on another machine, run there first: ssh -L ${port}:127.0.0.1:${port} and the name of this one.`;
-  return `Open this address in a browser. It works once, for ${SHOWN_MINUTES} minutes:\n${shownAddress(pages)}${env.SSH_CONNECTION ? far : ""}`;
+function farFrom(url: string, { env }: Shell): string {
+  const { host, port } = new URL(url);
+  const way = `\nFor a browser on another machine, run there first: ssh -L ${port}:${host} and the name of this one.`;
+  return env.SSH_CONNECTION ? way : "";
 }
 
 /** Undefined if there is none that this person sees. */
-function browserHere(env: Shell["env"]): string | undefined {
+function browserHere({ env }: Shell): string | undefined {
   if (env.SSH_CONNECTION) return undefined;
   if (process.platform === "darwin") return "open";
   if (release().toLowerCase().includes("microsoft")) return "wslview";
   return env.DISPLAY || env.WAYLAND_DISPLAY ? "xdg-open" : undefined;
-}
-
-function startBrowser(
-  [program, address]: readonly [string, string],
-  { env }: Shell,
-  onFailure: () => void,
-): void {
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("HELMDECK_")));
-  const started = spawn(program, [address], { detached: true, stdio: "ignore", env: own });
-  started.once("error", onFailure).once("exit", (code) => code === 0 || onFailure());
-  started.unref();
 }

@@ -139,34 +139,32 @@ async function requestBelow(base: string, c: Context<ServerEnv>): Promise<Reques
 /** The fields of a form that was refused. */
 type Typed = Iterable<readonly [string, string]>;
 
-type SignInPlace = Pick<PagesParts, "base" | "byCode">;
-
 const SIGN_IN_PATH = "/sign-in";
 const ALIVE_PATH = "/alive";
 /** No other site may frame them. */
 const placeAt = (base: string) => ({ base, frameAncestors: "'none'" }) as const;
 
 /** Turns the JSON of a failure (a guard's refusal or a bug) into a page. */
-function failAsPage(place: SignInPlace): MiddlewareHandler<ServerEnv> {
+function failAsPage(parts: PagesParts): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     await next();
-    if (c.error !== undefined) c.res = await failurePage(place, asHelmdeckError(c.error), c.get("form"));
+    if (c.error !== undefined) c.res = await failurePage(parts, asHelmdeckError(c.error), c.get("form"));
   };
 }
 
 /** For unknown addresses. Checked before authentication, so that nobody has to sign in to see a 404. */
-function missAsPage(place: SignInPlace): MiddlewareHandler<ServerEnv> {
+function missAsPage(parts: PagesParts): MiddlewareHandler<ServerEnv> {
   return async (c, next) => {
     const isRoute = matchedRoutes(c).some(({ method }) => method !== "ALL");
     const isOfBrowser = c.req.header("accept")?.includes("text/html") === true;
     if (isRoute || !isOfBrowser || c.req.path.startsWith("/api/")) return next();
-    return failurePage(place, new HelmdeckError("not_found", "There is no such page."));
+    return failurePage(parts, new HelmdeckError("not_found", "There is no such page."));
   };
 }
 
 /** Failures as pages instead of JSON, for browsers: a sign-in, a refusal, an unknown address. */
-async function signInPage(place: SignInPlace, problem?: HelmdeckError, typed?: Typed): Promise<Response> {
-  const { base, byCode } = place;
+async function signInPage(parts: PagesParts, problem?: HelmdeckError, typed?: Typed): Promise<Response> {
+  const { base, byCode } = parts;
   const refusal = problem ?? new HelmdeckError("missing_bearer", "");
   const page = await plainPage({
     ...placeAt(base),
@@ -190,15 +188,14 @@ function tokenForm(base: string) {
 </form>`;
 }
 
-function failurePage(place: SignInPlace, error: HelmdeckError, typed: Typed = []): Promise<Response> {
-  const { base } = place;
+function failurePage(parts: PagesParts, error: HelmdeckError, typed: Typed = []): Promise<Response> {
   if (error.code === "missing_bearer" || error.code === "invalid_token")
-    return signInPage(place, error, typed);
+    return signInPage(parts, error, typed);
   return plainPage({
-    ...placeAt(base),
+    ...placeAt(parts.base),
     title: error.code === "not_found" ? "Not found" : "Refused",
     status: statusOf(error.code),
-    body: html`<p>${error.message}</p><p><a href="${base}/">Back to the memory</a></p>${typedText(typed)}`,
+    body: html`<p>${error.message}</p><p><a href="${parts.base}/">Back to the memory</a></p>${typedText(typed)}`,
   });
 }
 
