@@ -67,8 +67,8 @@ async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept
   let isThere = false;
   const key = await keyForText(fact, async (candidate) => {
     const there = await factAt(memory, subject, candidate);
-    isThere = there?.value === fact;
-    return there;
+    isThere = there !== undefined && wordsOf(there.value) === wordsOf(fact);
+    return isThere ? { value: fact } : there;
   });
   if (isThere) return undefined;
   const writer = byPerson(owner, REQUEST_SURFACE);
@@ -79,6 +79,11 @@ async function keep(memory: Memory, owner: Admitted, fact: string): Promise<Kept
     if (isHelmdeckError(error, "secret_refused")) return SECRET;
     throw error;
   }
+}
+
+/** Without the capital letter and the point, which version 0.3 did not add. */
+function wordsOf(sentence: string): string {
+  return sentence.toLowerCase().replace(/\.$/u, "");
 }
 
 /** A fact that cannot be decrypted still counts as existing. */

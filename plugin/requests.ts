@@ -6,6 +6,8 @@
  * `tune` of test/data/requests.jsonl (`npm run bench:recall -- --only requests`).
  */
 
+import { mainClause } from "./german-clause.ts";
+
 const MESSAGE_MAX_CHARS = 300;
 const LEAST_WORDS = 2;
 
@@ -275,9 +277,18 @@ export function requestIn(message: string): string | undefined {
   const sentences = sentencesOf(text);
   for (const rules of RULES) {
     const found = askedFor(sentences, text, rules);
-    if (found !== undefined && !rules.doubts.test(plainWords(text))) return found;
+    if (found !== undefined && !rules.doubts.test(plainWords(text))) return asSentence(found);
   }
   return undefined;
+}
+
+/** With a capital letter and a point, but for what may be no sentence: code, a name, a number. */
+export function asSentence(words: string): string {
+  const begun = words.replace(
+    /^\p{Ll}[\p{L}'’]*(?=,? [\p{L}\p{N}])/u,
+    (word) => word.charAt(0).toUpperCase() + word.slice(1),
+  );
+  return /(?:^| )\p{L}{2,}$/u.test(begun) ? `${begun}.` : begun;
 }
 
 /** In lower case, each between two spaces. */
@@ -320,10 +331,28 @@ function inSentence(sentence: string, sentences: readonly string[], rules: Rules
   const lower = lowered(sentence);
   const polite = rules.questions.exec(lower);
   if (polite !== null && rules.courtesy.test(plainWords(sentences.join(" "))))
-    return factIn(sentence.slice(polite[0].length).replace(/\s*\?$/u, ""), rules);
-  const [asking] = rules.asks.exec(lower) ?? rules.lasting.exec(lower) ?? [];
-  const rest = asking === undefined ? wishIn(sentence, lower, rules) : sentence.slice(asking.length);
-  return rest === undefined ? undefined : factIn(rest, rules);
+    return mainIn(polite[0], factIn(sentence.slice(polite[0].length).replace(/\s*\?$/u, ""), rules));
+  const [asking] = rules.asks.exec(lower) ?? [];
+  if (asking !== undefined) return mainIn(asking, factIn(sentence.slice(asking.length), rules));
+  const [lasting] = rules.lasting.exec(lower) ?? [];
+  if (lasting === undefined) {
+    const wish = wishIn(sentence, lower, rules);
+    return wish === undefined ? undefined : factIn(wish, rules);
+  }
+  const rest = factIn(sentence.slice(lasting.length), rules);
+  // In German the verb then comes before who does it, and the sentence needs the words that stand ahead.
+  return rest !== undefined && VERB_AHEAD.test(rest)
+    ? `${sentence.slice(0, lasting.length).trim()} ${rest}`
+    : rest;
+}
+
+const VERB_AHEAD =
+  /^(?!nicht |seit |mit |statt )(?:\p{Ll}+ (?:ich|wir|du|er|man)|(?:\p{Ll}+t|kann|soll|muss|darf|will) (?:d(?:er|ie|as)|(?:mein|unser|kein|ein)e?|\p{Lu}\p{L}+))(?!\p{L})/u;
+
+/** A German clause as a sentence, or in the person's own words, as a quotation. */
+function mainIn(asking: string, fact: string | undefined): string | undefined {
+  if (fact === undefined || !/da(?:ss|ß|s)$/u.test(asking)) return fact;
+  return mainClause(fact) ?? `„dass ${fact}“`;
 }
 
 /** "Call me Sam from now on.", without the lasting words. */

@@ -7,7 +7,7 @@ import { LOCKED_OPENCLAW } from "../../scripts/openclaw-host/runtime.ts";
 
 const MARK = "⟦openclaw:ctx⟧";
 const ASKS = "Remember that the shed key hangs by the door.";
-const OWN = "the shed key hangs by the door";
+const OWN = "The shed key hangs by the door.";
 const block = (label: string, json = `{"body":"${ASKS}"}`) => `${label} ${MARK}\n\`\`\`json\n${json}\n\`\`\``;
 const info = block("Conversation info:", `{"sender":"Ada","note":"${ASKS}"}`);
 const wordsOf = (prompt: unknown) => currentMessage({ prompt })?.words;

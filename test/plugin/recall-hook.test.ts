@@ -296,7 +296,7 @@ describe("a request that is kept", () => {
   test("is stored in the person's words by a writer of its own, and the next turn says so once", async () => {
     const { stored, recall, receipts } = await afterTurn(ended(user, says));
     const writer = { surface: REQUEST_SURFACE, agent: "main", sessionKind: "main", isPerson: true };
-    const fact = { key: "ada-takes-stairs", value: "Ada takes the stairs", ifRevision: 0 };
+    const fact = { key: "ada-takes-stairs", value: "Ada takes the stairs.", ifRevision: 0 };
     expect(stored.map(({ args }) => args)).toEqual([["main", fact, writer]]);
     const next = await recall({ prompt: "thank you so much", messages: [] }, contextOf({ runId: "run-2" }));
     expect(next?.appendContext).toMatch(/kept .* as ada-takes-stairs\..*\/forget ada-takes-stairs$/);
@@ -402,7 +402,7 @@ describe("a request that is kept", () => {
     const beside = await afterTurn(ended(user, says), { answers: other });
     expect(beside.stored[0]?.args[1]).toEqual({
       key: "ada-takes-stairs-2",
-      value: "Ada takes the stairs",
+      value: "Ada takes the stairs.",
       ifRevision: 0,
     });
   });

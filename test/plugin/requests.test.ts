@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readRequests } from "../../bench/sets/requests-set.ts";
-import { requestIn } from "../../plugin/requests.ts";
+import { asSentence, requestIn } from "../../plugin/requests.ts";
 
 /** Only the half that the rules are tuned on: `npm run bench:recall -- --only requests` measures both. */
 const tuned = readRequests().filter(({ half }) => half === "tune");
@@ -8,7 +8,7 @@ const tuned = readRequests().filter(({ half }) => half === "tune");
 describe("a request to remember", () => {
   test("is found in 95 of 100 messages that plainly ask, in four languages", () => {
     const requests = tuned.filter((line) => line.kind === "request");
-    const found = requests.filter(({ message, keep }) => requestIn(message) === keep);
+    const found = requests.filter(({ message, keep }) => requestIn(message) === asSentence(keep));
     expect(found.length).toBeGreaterThanOrEqual(0.95 * requests.length);
   });
 
@@ -18,25 +18,36 @@ describe("a request to remember", () => {
   });
 
   test.each([
-    ["Thanks, correct.\nRemember that I translate novels.", "I translate novels"],
+    ["Thanks, correct.\nRemember that I translate novels.", "I translate novels."],
     [
       "Remember: the following is closed on Mondays: the shop",
-      "the following is closed on Mondays: the shop",
+      "The following is closed on Mondays: the shop.",
     ],
-    ["From now on, summarize what you read.", "summarize what you read"],
-    ["Remember that my doctor is Dr. Pilz.", "my doctor is Dr. Pilz"],
-    ["I eat no fish. Remember that, please!", "I eat no fish"],
-    ["remember that the gate code is on the fridge. now write me a poem", "the gate code is on the fridge"],
-    ["From now on, answer in short paragraphs.", "answer in short paragraphs"],
-    ["Please call me Sam from now on, thanks!", "call me Sam"],
-    ["Antworte ab jetzt immer auf Deutsch.", "Antworte immer auf Deutsch"],
-    ["Llámame Lola a partir de ahora.", "Llámame Lola"],
-    ["Réponds toujours en français désormais.", "Réponds toujours en français"],
-    ["Merk dir bitte das ich mittwochs frei habe", "ich mittwochs frei habe"],
-    ["Bitte nicht vergessen: Mülltonne ist donnerstags dran", "Mülltonne ist donnerstags dran"],
-    ["No olvides que soy alérgica a las nueces", "soy alérgica a las nueces"],
-    ["N'oublie pas qu'il est végétarien.", "il est végétarien"],
-  ])("is kept without the words that ask: %s", (message, kept) => {
+    ["From now on, summarize what you read.", "Summarize what you read."],
+    ["Remember that my doctor is Dr. Pilz.", "My doctor is Dr. Pilz."],
+    ["I eat no fish. Remember that, please!", "I eat no fish."],
+    ["remember that the gate code is on the fridge. now write me a poem", "The gate code is on the fridge."],
+    ["From now on, answer in short paragraphs.", "Answer in short paragraphs."],
+    ["Please call me Sam from now on, thanks!", "Call me Sam."],
+    ["Antworte ab jetzt immer auf Deutsch.", "Antworte immer auf Deutsch."],
+    ["Llámame Lola a partir de ahora.", "Llámame Lola."],
+    ["Réponds toujours en français désormais.", "Réponds toujours en français."],
+    ["Merk dir bitte das ich mittwochs frei habe", "Ich habe mittwochs frei."],
+    ["Merk dir: mittwochs habe ich frei", "Mittwochs habe ich frei."],
+    ["Denk dran, dass wir freitags nicht deployen", "Wir deployen freitags nicht."],
+    ["Merk dir, dass mein Auto geprüft werden muss", "Mein Auto muss geprüft werden."],
+    ["Merk dir, dass ich um sechs aufstehe", "Ich stehe um sechs auf."],
+    ["Merk dir, dass der Code für die Haustür 4711 ist", "Der Code für die Haustür ist 4711"],
+    ["Merk dir, dass der Zug um 7:42 nicht hält", "„dass der Zug um 7:42 nicht hält“"],
+    ["Merk dir, dass ich frei habe und du arbeitest", "„dass ich frei habe und du arbeitest“"],
+    ["Merk dir, dass ich weder rauche noch trinke", "„dass ich weder rauche noch trinke“"],
+    ["Merk dir, dass wir das haben machen müssen", "„dass wir das haben machen müssen“"],
+    ["Ab jetzt mache ich freitags Homeoffice.", "Ab jetzt mache ich freitags Homeoffice."],
+    ["Remember: npm_token is in the vault", "npm_token is in the vault."],
+    ["Bitte nicht vergessen: Mülltonne ist donnerstags dran", "Mülltonne ist donnerstags dran."],
+    ["No olvides que soy alérgica a las nueces", "Soy alérgica a las nueces."],
+    ["N'oublie pas qu'il est végétarien.", "Il est végétarien."],
+  ])("is kept as a sentence without the words that ask: %s", (message, kept) => {
     expect(requestIn(message)).toBe(kept);
   });
 
