@@ -63,7 +63,7 @@ export function mainClause(clause: string): string | undefined {
     verb = "",
   } = (NAMED_WITH_OF.exec(main) ?? PARTS.exec(main))?.groups ?? {};
   const first = pronoun ?? time ?? named;
-  if (first === undefined || !isFinite(verb, pronoun, first)) return undefined;
+  if (first === undefined || !agrees(verb, pronoun, first)) return undefined;
   if (named !== undefined && !NAMED_WITH_OF.test(main) && isUnclear(rest.trim())) return undefined;
   const { prefix, bare } = PREFIX.exec(verb)?.groups ?? {};
   if (bare === undefined || verb.startsWith("antwort")) return `${first} ${`${verb} ${rest}`.trim()}${tail}`;
@@ -71,7 +71,7 @@ export function mainClause(clause: string): string | undefined {
   return `${first} ${bare} ${rest}${prefix}${tail}`;
 }
 
-function isFinite(verb: string, pronoun: string | undefined, first: string): boolean {
+function agrees(verb: string, pronoun: string | undefined, first: string): boolean {
   if (pronoun === "ich") return OF_ICH.test(verb);
   if (pronoun === "du") return OF_DU.test(verb);
   if (pronoun === "wir") return OF_MANY.test(verb);
