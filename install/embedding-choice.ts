@@ -3,8 +3,6 @@ import { INSTALLER } from "./install-names.ts";
 import type { Facts } from "./installation-facts.ts";
 import type { Choices } from "./journal.ts";
 import type { Options } from "./options.ts";
-import { makePlan } from "./plan/make-plan.ts";
-import type { Plan } from "./plan/plan.ts";
 import { sidecarPrerequisites } from "./plan/prerequisites.ts";
 import { MODEL_MB } from "./steps/install-model.ts";
 
@@ -56,22 +54,6 @@ export function defaultNote(facts: Facts): string {
 export function noSidecarNote(facts: Facts): string {
   return `${sidecarPrerequisites(facts)[0]?.message ?? ""} So the sidecar, Ollama in Docker, cannot be chosen now.`;
 }
-
-/** What would be done with the sidecar if this machine had Docker, and nothing of ours in it. */
-export function planWithDocker(facts: Facts, options: Options): Plan {
-  const docker: Facts["docker"] = {
-    state: "ready",
-    engine: "",
-    compose: "docker compose",
-    image: "",
-    hasNetwork: false,
-    hasImage: false,
-    sidecar: { state: "absent", isHealthy: false, isAsWanted: false, port: USUAL_PORT },
-  };
-  return makePlan({ ...facts, docker }, { ...options, embeddings: { kind: "sidecar" } });
-}
-
-const USUAL_PORT = 11_434;
 
 function hasSidecar(facts: Facts): boolean {
   return sidecarPrerequisites(facts).length === 0;

@@ -129,6 +129,8 @@ interface MemoryFacts extends MemoryLocation {
   readonly key: "file" | "given" | "none";
   /** The database, a key, or what lies beside them. */
   readonly isThere: boolean;
+  /** How many facts there are, of all callers, before they are deleted; absent if that is not known. */
+  readonly facts?: number;
 }
 
 export interface MemoryLocation {

@@ -10,7 +10,6 @@ import {
   EMBEDDING_QUESTION,
   embeddingAnswers,
   noSidecarNote,
-  planWithDocker,
 } from "./embedding-choice.ts";
 import { type Environment, homeOf, thisEnvironment } from "./environment.ts";
 import { execute, type Outcome } from "./execute.ts";
@@ -107,18 +106,12 @@ export async function runInstaller(
   if (given.model !== undefined && !embedsElsewhere(options.embeddings)) reporter.warn(MODEL_WARNING);
   if (plan.unmet.length > 0) {
     reporter.unmet(plan.unmet);
-    if (options.dryRun && lacksOnlyDocker(plan)) {
+    if (options.dryRun && lacksOnlyDocker(plan))
       reporter.plan(makePlan(facts, { ...options, embeddings: { kind: "builtin" } }), BUILT_IN_PLAN);
-      reporter.plan(planWithDocker(facts, options), SIDECAR_PLAN);
-    }
     return end(EXIT.prerequisite);
   }
   reporter.plan(plan);
-  if (options.dryRun) {
-    if (options.isEmbeddingOpen && hasUnusableDocker(facts))
-      reporter.plan(planWithDocker(facts, options), SIDECAR_PLAN);
-    return end(EXIT.done);
-  }
+  if (options.dryRun) return end(EXIT.done);
   if (!(await mayGoOn(plan, options, reporter, ask))) return end(EXIT.user);
   if (options.mode === "install") await recordChoices(environment.journal, options);
   const outcome = await execute(plan.steps, environment, openclaw, reporter);
@@ -130,7 +123,6 @@ const MODEL_WARNING =
   "--embedding-model is for a service: add --embeddings sidecar, or --embeddings-url URL.";
 
 const BUILT_IN_PLAN = "Plan without Docker (--embeddings builtin)";
-const SIDECAR_PLAN = "Plan once Docker can be used (--embeddings sidecar)";
 
 function lacksOnlyDocker({ unmet }: Plan): boolean {
   return unmet.length > 0 && unmet.every(({ what }) => what === "docker");

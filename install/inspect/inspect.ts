@@ -2,6 +2,7 @@
 import { readFile, statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import { defined } from "../../engine/defined.ts";
 import { embedsElsewhere } from "../earlier-choices.ts";
 import type { Environment } from "../environment.ts";
 import { NOTES_PLUGIN_ID, PLUGIN_FOLDERS, PLUGIN_ID, type PluginId } from "../install-names.ts";
@@ -17,6 +18,7 @@ import type {
 import { fingerprint, type Journal } from "../journal.ts";
 import { at, type Json } from "../openclaw-json.ts";
 import type { Options } from "../options.ts";
+import { countFacts } from "../steps/delete-memory.ts";
 import { findOllama, inspectDocker, sidecarAddress } from "./inspect-docker.ts";
 import { type AskForNotes, type FoundOpenClaw, inspectOpenClaw } from "./inspect-openclaw.ts";
 
@@ -41,10 +43,17 @@ export async function inspect(environment: Environment, options: Options): Promi
   const ollama = isOllamaWanted ? await findOllama(environment) : undefined;
   const service = await inspectService(environment, options, docker, found.facts);
   const journal = await inspectJournal(environment.journal, found);
+  const openclaw = options.purge ? await withFactCount(found.facts, environment) : found.facts;
   return {
-    facts: { machine, plugin, notesPlugin, docker, ollama, service, journal, openclaw: found.facts },
+    facts: { machine, plugin, notesPlugin, docker, ollama, service, journal, openclaw },
     openclaw: found.openclaw,
   };
+}
+
+async function withFactCount(openclaw: OpenClawFacts, { env }: Environment): Promise<OpenClawFacts> {
+  if (openclaw.state !== "ready" || openclaw.memory?.isThere !== true) return openclaw;
+  const facts = await countFacts(openclaw.memory, env);
+  return { ...openclaw, memory: { ...openclaw.memory, ...defined({ facts }) } };
 }
 
 /** If our service is removed, an earlier version may have left an index that OpenClaw cannot use. */

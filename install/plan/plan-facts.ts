@@ -182,5 +182,5 @@ const KEEP_A_YEAR_QUESTION: Question = {
 
 const SPEAK_UP_QUESTION: Question = {
   about: "speakUp",
-  text: 'Let memory speak up? Facts that are sure for your message are added to it without the agent asking, and "Remember that …" is kept even if the agent forgets to. Only in your own direct chats; /helmdeck why shows what was done. OpenClaw asks for your consent with one more command.',
+  text: 'Let memory speak up in your own direct chats, so that facts that are sure for your message come with it, and "Remember that …" is kept even if the agent forgets to, until you turn it off (openclaw config set plugins.entries.helmdeck-memory.config.autoRecall off; the same for captureRequests)?',
 };

@@ -1,5 +1,6 @@
 /** Plans the uninstallation: undoes exactly the changes in the journal. */
 
+import { defined } from "../../engine/defined.ts";
 import { type Facts, type OpenClawReady, readyDocker, targetName } from "../installation-facts.ts";
 import type { Options } from "../options.ts";
 import { type Step, undoSteps } from "../steps/registry.ts";
@@ -48,8 +49,8 @@ function hasSet({ search, facts, ...answered }: Facts["journal"]): boolean {
 function purgeSteps({ target, memory }: OpenClawReady): readonly Step[] {
   if (target.kind === "container") return [{ kind: "delete-memory-in-container", container: target.name }];
   if (memory?.isThere !== true) return [];
-  const { databasePath, keyPath } = memory;
-  return [{ kind: "delete-memory", databasePath, keyPath }];
+  const { databasePath, keyPath, facts } = memory;
+  return [{ kind: "delete-memory", databasePath, keyPath, ...defined({ facts }) }];
 }
 
 function noMemoryWarnings({ memory }: OpenClawReady): readonly string[] {

@@ -3,16 +3,19 @@ import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { HelmdeckError } from "../../engine/errors.ts";
+import type { Environment } from "../environment.ts";
 import type { MemoryLocation } from "../installation-facts.ts";
 import { EXIT, requireOpenClaw, type StepDefinition } from "./step-definition.ts";
 
 interface DeleteMemory extends MemoryLocation {
   readonly kind: "delete-memory";
+  readonly facts?: number;
 }
 
 export const deleteMemory: StepDefinition<DeleteMemory> = {
   kind: "delete-memory",
-  title: ({ databasePath, keyPath }) => `delete the memory (${databasePath}) and its key (${keyPath})`,
+  title: ({ databasePath, keyPath, facts }) =>
+    `delete the memory for good${facts === undefined ? "" : `, with ${facts === 1 ? "its only fact" : `all ${facts} facts`}`} (${databasePath}), and its key (${keyPath})`,
   exitCode: EXIT.openclaw,
   run: async ({ databasePath, keyPath }) => {
     // The folder that the plugin makes is ours; elsewhere only the database's own files are. A link to it is deleted as a link.
@@ -22,6 +25,29 @@ export const deleteMemory: StepDefinition<DeleteMemory> = {
     for (const path of isOurs ? [...files, folder] : files) await rm(path, { recursive: true, force: true });
   },
 };
+
+/** How many facts there are, of all callers. Undefined if the memory does not open, for instance without its key. */
+export async function countFacts(
+  place: MemoryLocation,
+  env: Environment["env"],
+): Promise<number | undefined> {
+  try {
+    // Only here: nothing else of the installer needs a database.
+    const { openMemory } = await import("../../app/open-memory.ts");
+    const { everyCaller } = await import("../../app/overview.ts");
+    const { betterSqliteDriver } = await import("../../engine/store/sqlite/better-sqlite-driver.ts");
+    const memory = await openMemory({ ...place, env, driver: betterSqliteDriver, access: "read" });
+    try {
+      const all = await everyCaller(memory);
+      const each = await Promise.all(all.map(({ subject }) => memory.status(subject)));
+      return each.reduce((sum, { subject }) => sum + (subject?.facts ?? 0), 0);
+    } finally {
+      await memory.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
 
 /** What there is to delete, without the folder. */
 export function memoryFiles({ databasePath, keyPath }: MemoryLocation): readonly string[] {

@@ -3,10 +3,12 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { defined } from "../../engine/defined.ts";
 import type { Facts } from "../../install/installation-facts.ts";
 import { makePlan } from "../../install/plan/make-plan.ts";
-import { deleteMemory } from "../../install/steps/delete-memory.ts";
+import { countFacts, deleteMemory } from "../../install/steps/delete-memory.ts";
 import type { StepContext } from "../../install/steps/step-definition.ts";
+import { openTestMemory, tempPlace } from "../app/fixtures/memories.ts";
 import { FACTS, INSTALLED, kinds, options, withJournal, withOpenClaw } from "./fixtures.ts";
 
 // verifies P-install-undone
@@ -120,6 +122,26 @@ describe("OpenClaw's index of its own notes", () => {
     expect(kinds(withOpenClaw({ unfitIndexes: [] }), "--repair")).toEqual([]);
     const locked = withOpenClaw({ unfitIndexes: stuck, gateway: { variable: "T", problem: "missing" } });
     expect(index(locked, "--repair")).toHaveLength(1);
+  });
+});
+
+describe("what would be deleted", () => {
+  it("is said with how many facts go, of all callers, or without the number if nobody knows", async () => {
+    const place = await tempPlace();
+    const memory = await openTestMemory(place);
+    await memory.storeFact("main", { key: "tea", value: "Oolong" });
+    await memory.storeFact("work", { key: "tea", value: "Sencha" });
+    await memory.close();
+    expect(await countFacts(place, {})).toBe(2);
+    const title = (facts?: number) =>
+      deleteMemory.title({ kind: "delete-memory", ...place, ...defined({ facts }) });
+    expect([title(2), title(1), title()]).toEqual([
+      expect.stringMatching(/^delete the memory for good, with all 2 facts \(/),
+      expect.stringMatching(/^delete the memory for good, with its only fact \(/),
+      expect.stringMatching(/^delete the memory for good \(/),
+    ]);
+    await rm(place.keyPath);
+    expect(await countFacts(place, {})).toBeUndefined();
   });
 });
 
