@@ -10,18 +10,13 @@ import { invalidField } from "../engine/errors.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { pathOf } from "../engine/projections/paths.ts";
 import { DAY_OR_TIME, hasBegun, type Moment, readMoment } from "../engine/rfc3339.ts";
-import { type Span, spansOf } from "../engine/rules/history.ts";
+import { spansOf } from "../engine/rules/history.ts";
 import type { Entry, Held } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { factsNamedBy, valueView } from "./fact-view.ts";
 import { formerKeys } from "./history.ts";
 import type { FactsPage, FactsQuery, FactView, GetInput } from "./memory.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
-
-/** What had expired by then has expired now, and is in no history. */
-function isHeldAt({ held, until }: Span, then: Moment): boolean {
-  return hasBegun(held.updatedAt, then) && !hasBegun(until, then);
-}
 
 /** Throws `invalid_input` for what is no day or time. A time that is still to come is now. */
 function requireMoment({ now }: UseCaseContext, asOf: unknown): Moment {
@@ -33,8 +28,9 @@ function requireMoment({ now }: UseCaseContext, asOf: unknown): Moment {
 async function heldAt({ store }: UseCaseContext, entry: Entry, then: Moment): Promise<readonly Held[]> {
   // What it superseded or replaced ended when its value was stored.
   const former = hasBegun(entry.updatedAt, then) ? [] : await store.history(entry);
+  // What had expired by then has expired now, and is in no history.
   return spansOf(entry, former)
-    .filter((span) => isHeldAt(span, then))
+    .filter((span) => hasBegun(span.held.updatedAt, then) && !hasBegun(span.until, then))
     .map(({ held }) => held);
 }
 
@@ -93,7 +89,12 @@ export async function listFactsAsOf(
     for (const entry of page.entries) held.push(...(await heldAt(context, entry, then)));
     unreadable.push(...page.unreadable.map(({ key }) => key));
   }
-  const found = newestOfEach(held).filter(matching(filter));
+  const found = newestOfEach(held).filter(
+    (held) =>
+      held.key.startsWith(filter.prefix || "") &&
+      held.category === (filter.category || held.category) &&
+      (!filter.tag || held.tags.includes(filter.tag)),
+  );
   return {
     facts: found.slice(from, from + limit).map(viewOf),
     unreadable: from === 0 ? unreadable : [],
@@ -105,11 +106,4 @@ function placeOf(cursor: string | undefined): number {
   const place = Number(cursor || 0);
   if (Number.isSafeInteger(place) && place >= 0) return place;
   throw invalidField("cursor", "is not from an earlier page; leave it out");
-}
-
-function matching({ prefix, category, tag }: FactsQuery): (held: Held) => boolean {
-  return (held) =>
-    held.key.startsWith(prefix || "") &&
-    held.category === (category || held.category) &&
-    (!tag || held.tags.includes(tag));
 }

@@ -12,22 +12,19 @@ import manifest from "../package.json" with { type: "json" };
 import type { IndexLimits } from "../recall/index-cache.ts";
 import { createRecall } from "../recall/recall.ts";
 import type { IndexCounts, RecallQuery } from "../recall/search-contract.ts";
-import { keepApart } from "./apart.ts";
 import { getFactAsOf, listFactsAsOf } from "./as-of.ts";
-import { corpusPage } from "./corpus-pages.ts";
-import { recallOverStore } from "./corpus-source.ts";
+import { corpusPage, recallOverStore } from "./corpus-pages.ts";
 import { readDocument } from "./documents.ts";
 import type { ModelPlace } from "./embedding/built-in-embedder.ts";
 import { ChangeWatch } from "./embedding/change-watch.ts";
 import { type EmbeddingSettings, NO_EMBEDDINGS } from "./embedding/embedding-settings.ts";
-import { embeddingsFinding } from "./embedding/examine-embeddings.ts";
 import {
   EmbeddingOnRequest,
   type EmbedReport,
   type EmbedRequest,
   waitForVectors,
 } from "./embedding/on-request.ts";
-import { type Embeddings, openEmbeddings } from "./embedding/open-embeddings.ts";
+import { type Embeddings, embeddingsFinding, openEmbeddings } from "./embedding/open-embeddings.ts";
 import { FactBatches } from "./fact-batches.ts";
 import { checkFact, getFact, listFacts, renewFact, storeFact, storeFactAllowingSecret } from "./facts.ts";
 import { forget } from "./forgetting.ts";
@@ -57,10 +54,9 @@ import {
 } from "./overview.ts";
 import { PinnedKeys } from "./pinned-keys.ts";
 import { pinFact } from "./pins.ts";
-import { recordPackRun, recordPipelineRun, recordToolCall } from "./record-runs.ts";
 import { renewFacts } from "./renew-facts.ts";
-import { Reviews } from "./review.ts";
-import { listRuns } from "./runs.ts";
+import { keepApart, Reviews } from "./review.ts";
+import { listRuns, recordPackRun, recordPipelineRun, recordToolCall } from "./runs.ts";
 import { search } from "./searching.ts";
 import { requireNamespace } from "./subject.ts";
 import { Sweeper } from "./sweeper.ts";

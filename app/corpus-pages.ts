@@ -1,14 +1,17 @@
-/** Pages through the corpus as chunks: all of them, newest first, or ranked by a query. */
-
+/**
+ * Pages through the corpus as chunks: all of them, newest first, or ranked by a query; recall reads the same documents with the
+ * store's change cursor.
+ */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { invalidField } from "../engine/errors.ts";
 import { jsonListOf } from "../engine/json.ts";
 import { projectEntry } from "../engine/projections/chunks.ts";
 import { parseDocid } from "../engine/projections/paths.ts";
-import type { Entry, MemoryStore } from "../engine/store/memory-store.ts";
+import type { Entry, EntryId, MemoryReader, MemoryStore } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
-import type { RecallHit, RecallQuery } from "../recall/search-contract.ts";
+import type { Writer } from "../engine/store/writer.ts";
+import type { CorpusChanges, CorpusSource, RecallHit, RecallQuery } from "../recall/search-contract.ts";
 import { asUnreadable } from "./fact-view.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
 import { counted, NOTHING_STORED, unmatchedText } from "./presenters/words.ts";
@@ -168,30 +171,23 @@ async function stepOfWalk(
   place: WalkPlace,
   limit: number,
 ): Promise<WalkStep> {
-  if ("changesSince" in place) return stepOfChanges(store, namespace, place.changesSince, limit);
+  if ("changesSince" in place) {
+    const changes = await store.changes({ namespace, since: place.changesSince, limit });
+    // So much was written that old changes were pruned: everything is listed once more.
+    if (changes.kind === "start_over") return { entries: [], unreadable: 0, next: { changesSince: 0 } };
+    const isWalked = ({ origin }: Pick<Entry, "origin">) => ORIGINS.some((walked) => walked === origin);
+    return {
+      entries: changes.upserts.filter(isWalked),
+      unreadable: changes.unreadable.filter(isWalked).length,
+      ...(changes.more && { next: { changesSince: changes.cursor } }),
+    };
+  }
   const { began, listed } = place;
   const page = await store.list({ namespace, origin: ORIGINS, limit, ...(listed && { cursor: listed }) });
   const step = { entries: page.entries, unreadable: page.unreadable.length };
   if (page.nextCursor !== undefined) return { ...step, next: { began, listed: page.nextCursor } };
   const isStill = (await store.revision(namespace)) === began;
   return isStill ? step : { ...step, next: { changesSince: began } };
-}
-
-async function stepOfChanges(
-  store: MemoryStore,
-  namespace: Namespace,
-  since: number,
-  limit: number,
-): Promise<WalkStep> {
-  const changes = await store.changes({ namespace, since, limit });
-  // So much was written that old changes were pruned: everything is listed once more.
-  if (changes.kind === "start_over") return { entries: [], unreadable: 0, next: { changesSince: 0 } };
-  const isWalked = ({ origin }: Pick<Entry, "origin">) => ORIGINS.some((walked) => walked === origin);
-  return {
-    entries: changes.upserts.filter(isWalked),
-    unreadable: changes.unreadable.filter(isWalked).length,
-    ...(changes.more && { next: { changesSince: changes.cursor } }),
-  };
 }
 
 function encodePlace(place: WalkPlace): string {
@@ -210,4 +206,41 @@ function decodePlace(cursor: string): WalkPlace {
 
 function notACursor() {
   return invalidField("cursor", "is not from an earlier page; leave it out");
+}
+
+/** Entries without a document (unreadable, damaged) count as removed, so that no stale one is found. */
+export function recallOverStore(reader: MemoryReader): CorpusSource {
+  const shared = shareWriters();
+  return {
+    async changes(namespace, since, limit): Promise<CorpusChanges> {
+      const changes = await reader.changes({ namespace, since, limit });
+      if (changes.kind === "start_over") return changes;
+      const { upserts, removed, unreadable, cursor, more } = changes;
+      const projected = upserts.map((entry) => ({ id: entry.id, projection: projectEntry(shared(entry)) }));
+      const hidden: EntryId[] = projected.flatMap(({ id, projection }) =>
+        projection.kind === "chunk" ? [] : [id],
+      );
+      return {
+        kind: "changes",
+        upserts: projected.flatMap(({ projection }) =>
+          projection.kind === "chunk" ? [projection.entry] : [],
+        ),
+        removed: [...removed, ...hidden, ...unreadable.map(({ id }) => id)],
+        cursor,
+        more,
+      };
+    },
+  };
+}
+
+/** Few writers write many entries, so the index shares their objects. */
+function shareWriters(): (entry: Entry) => Entry {
+  const writers = new Map<string, Writer>();
+  return (entry) => {
+    if (entry.writer === undefined) return entry;
+    const name = JSON.stringify(entry.writer);
+    const writer = writers.get(name) ?? entry.writer;
+    writers.set(name, writer);
+    return { ...entry, writer };
+  };
 }

@@ -42,12 +42,9 @@ export async function readDocument(
   const found = await entryDocument(context, namespace, given);
   if (found === undefined) return undefined;
   const slice = sliceOf(found.document, query);
-  if (query.renewOnUse === true && isWhole(slice)) await renewByUse(context, found.entry);
+  if (query.renewOnUse === true && slice.fromLine === 1 && !slice.truncated)
+    await renewByUse(context, found.entry);
   return slice;
-}
-
-function isWhole({ fromLine, truncated }: DocumentSlice): boolean {
-  return fromLine === 1 && !truncated;
 }
 
 /** Lines from `fromLine` on. Content is cut at 12 KB, after a whole line unless the first line alone is longer. */
@@ -55,7 +52,12 @@ function sliceOf(document: WholeDocument, query: DocumentQuery): DocumentSlice {
   const lines = document.content.split("\n");
   const fromLine = positive(query.fromLine, 1);
   const wanted = lines.slice(fromLine - 1, fromLine - 1 + positive(query.lineCount, documentLines));
-  const fitting = countFitting(wanted);
+  let sizeBytes = 0;
+  const tooMuch = wanted.findIndex((line, index) => {
+    sizeBytes += Buffer.byteLength(line) + (index === 0 ? 0 : 1);
+    return sizeBytes > documentBytes;
+  });
+  const fitting = tooMuch === -1 ? wanted.length : tooMuch;
   const isCut = fitting === 0 && wanted.length > 0;
   const lineCount = isCut ? 1 : fitting;
   const content = isCut ? cutToBytes(wanted[0] ?? "", documentBytes) : wanted.slice(0, fitting).join("\n");
@@ -89,15 +91,6 @@ async function entryDocument(
   const { title, content } = chunk;
   const framed = { kind, key, category, createdAt, updatedAt, ...defined({ writer }) };
   return { document: { path, title, content, entry: framed }, entry };
-}
-
-function countFitting(lines: readonly string[]): number {
-  let sizeBytes = 0;
-  const tooMuch = lines.findIndex((line, index) => {
-    sizeBytes += Buffer.byteLength(line) + (index === 0 ? 0 : 1);
-    return sizeBytes > documentBytes;
-  });
-  return tooMuch === -1 ? lines.length : tooMuch;
 }
 
 /** Never splits a character. */

@@ -282,7 +282,13 @@ async function listExpiringFacts(
   cursor: string | undefined,
 ): Promise<FactsPage> {
   const after = cursor === undefined ? undefined : decodeListCursor(cursor);
-  const ending = await allExpiring(context, namespace);
+  const { store, now } = context;
+  const expiresBefore = now() + EXPIRING_WITHIN_MS;
+  const query = { namespace, origin: "fact", expiresBefore, limit: PAGE_ROWS } as const;
+  const found: EntryMeta[] = [];
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+    found.push(...entries);
+  const ending = found.sort((one, other) => compare(placeOf(one), placeOf(other)));
   const left = after === undefined ? ending : ending.filter((one) => compare(placeOf(one), after) > 0);
   const page = left.slice(0, limit);
   const facts: FactView[] = [];
@@ -295,18 +301,6 @@ async function listExpiringFacts(
   const last = page.at(-1);
   const isMore = last !== undefined && left.length > page.length;
   return { facts, unreadable, ...(isMore && { nextCursor: encodeListCursor(placeOf(last)) }) };
-}
-
-async function allExpiring(
-  { store, now }: UseCaseContext,
-  namespace: Namespace,
-): Promise<readonly EntryMeta[]> {
-  const expiresBefore = now() + EXPIRING_WITHIN_MS;
-  const query = { namespace, origin: "fact", expiresBefore, limit: PAGE_ROWS } as const;
-  const found: EntryMeta[] = [];
-  for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
-    found.push(...entries);
-  return found.sort((one, other) => compare(placeOf(one), placeOf(other)));
 }
 
 /** The list's cursor holds the expiry instead of the time of the last store; that of a pinned fact is before all others. */

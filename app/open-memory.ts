@@ -1,22 +1,32 @@
-/** Opens memory in this process: key, store, index, in that order; closes everything again when one of them fails. */
-import { access, constants, realpath } from "node:fs/promises";
+/**
+ * Opens memory in this process: key, store, index, in that order; closes everything again when one of them fails. Where nothing
+ * was stored yet, a command that reads gets an empty memory, and nothing is created for it.
+ */
+import { access, constants, lstat, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
+import { isFileError } from "../engine/private-file.ts";
 import { findKey, type LoadedKey, loadOrMakeKey, nameOfKeySource } from "../engine/store/find-key.ts";
 import { keyIdOf } from "../engine/store/key-ring.ts";
 import type { InspectOptions, MemoryStore } from "../engine/store/memory-store.ts";
+import { openStoreInMemory } from "../engine/store/sqlite/open-in-memory.ts";
 import {
   openSqliteStore,
   openSqliteStoreToRead,
   requireOwnDatabase,
 } from "../engine/store/sqlite/open-sqlite.ts";
-import { anotherText, isAbsent, openAbsentMemory } from "./absent-memory.ts";
 import { composeMemory, type OpenMemory } from "./compose.ts";
 import { openOnServer } from "./database-server/open-on-server.ts";
 import { examineFailure, examineNothing, type KeyFacts, keyFactsOf } from "./health/examine-memory.ts";
 import { fileFacts } from "./health/private-files.ts";
-import { noteOpened, type Opened, refuseEmptied, refuseWithoutFolder } from "./keys/store-notes.ts";
+import {
+  noteOpened,
+  type Opened,
+  refuseEmptied,
+  refuseWithoutFolder,
+  wasOpened,
+} from "./keys/store-notes.ts";
 import type { DoctorReport, MemoryStatus } from "./memory.ts";
 import { type OpenMemoryOptions, settingsOf } from "./open-memory-options.ts";
 import { failedStatus } from "./overview.ts";
@@ -184,8 +194,15 @@ export async function examineMemory(
   inspect?: InspectOptions,
 ): Promise<DoctorReport> {
   const { server } = options;
-  if (server === undefined && (await fileFacts(options.databasePath)).kind === "absent")
-    return examineAbsence(options);
+  if (server === undefined && (await fileFacts(options.databasePath)).kind === "absent") {
+    try {
+      const memory = await openAbsentMemory(options);
+      await memory.close();
+      return examineNothing(options, memory.notice);
+    } catch (error) {
+      return examineFailure(options, error);
+    }
+  }
   let memory: OpenMemory;
   try {
     memory = await openMemory({ ...options, access: "read", sweepEveryMs: 0, embedsEntries: false });
@@ -197,12 +214,41 @@ export async function examineMemory(
   return report;
 }
 
-async function examineAbsence(options: OpenMemoryOptions): Promise<DoctorReport> {
-  try {
-    const memory = await openAbsentMemory(options);
-    await memory.close();
-    return examineNothing(options, memory.notice);
-  } catch (error) {
-    return examineFailure(options, error);
-  }
+/** False for anything at the path, such as a link to a missing file. */
+async function isAbsent(databasePath: string): Promise<boolean> {
+  const found = [databasePath, `${databasePath}-wal`].map((path) =>
+    lstat(path).then(
+      () => true,
+      (error: unknown) => !isFileError(error, "ENOENT"),
+    ),
+  );
+  return !(await Promise.all(found)).includes(true);
 }
+
+/** Throws `store_unavailable` when a memory was opened there and its folder is gone, and the errors of reading the key. */
+async function openAbsentMemory(options: OpenMemoryOptions): Promise<OpenMemory> {
+  const { databasePath, keyPath, driver, now = Date.now } = options;
+  const { source, file: keyFile = keyPath } = (await findKey(options)) ?? { source: "none" };
+  await refuseWithoutFolder(keyFile, databasePath);
+  const notice = (await wasOpened(keyFile, databasePath))
+    ? `There is no memory at ${databasePath}, but one was opened there before. ${IF_UNEXPECTED}`
+    : `There is no memory at ${databasePath} yet. The first fact that is stored creates it.`;
+  const memory = composeMemory({
+    store: await openStoreInMemory({ now }),
+    keepsVectors: false,
+    location: { databasePath, keyPath, keySource: source, driver: driver.name },
+    key: { source, made: false },
+    ...(await settingsOf(options)),
+  });
+  const status: OpenMemory["status"] = async (subject) => ({
+    ...(await memory.status(subject)),
+    ...{ state: "none", notice },
+  });
+  return { ...memory, notice, status };
+}
+
+function anotherText(databasePath: string): string {
+  return `${databasePath} is another memory than the one that was opened there before. ${IF_UNEXPECTED}`;
+}
+
+const IF_UNEXPECTED = "If you did not delete or replace that one, put it back, or restore a backup.";

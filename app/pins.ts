@@ -55,7 +55,15 @@ export async function pinnedFirst(
 > {
   const from = placeAmongPinned(cursor || undefined);
   if (from === undefined) return { isPage: false, pinned: [], cursor };
-  const all = await pinnedEntries(context, filter);
+  const { store, pinned } = context;
+  const { namespace, expiresBefore } = filter;
+  const found: Entry[] = [];
+  for (const key of await pinned.of(namespace)) {
+    const entry = await store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
+    if (entry === undefined || !isPinned(entry) || !isCovered(entry, filter)) continue;
+    if (expiresBefore === undefined || (entry.expiresAt ?? expiresBefore) < expiresBefore) found.push(entry);
+  }
+  const all = found.sort(byCreation);
   const left = all.slice(from);
   if (!isOnly && left.length < limit) return { isPage: false, pinned: left, cursor: undefined };
   const isMore = left.length > limit || (!isOnly && (await hasOthers(context, filter, all.length)));
@@ -74,17 +82,6 @@ function placeAmongPinned(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return 0;
   const place = cursor.startsWith(AMONG_PINNED) ? Number(cursor.slice(AMONG_PINNED.length)) : undefined;
   return Number.isSafeInteger(place) ? place : undefined;
-}
-
-async function pinnedEntries({ store, pinned }: UseCaseContext, filter: Filter): Promise<readonly Entry[]> {
-  const { namespace, expiresBefore } = filter;
-  const found: Entry[] = [];
-  for (const key of await pinned.of(namespace)) {
-    const entry = await store.get({ namespace, origin: "fact", key }).catch(unlessUnreadable);
-    if (entry === undefined || !isPinned(entry) || !isCovered(entry, filter)) continue;
-    if (expiresBefore === undefined || (entry.expiresAt ?? expiresBefore) < expiresBefore) found.push(entry);
-  }
-  return found.sort(byCreation);
 }
 
 /** The order of pinned facts. */

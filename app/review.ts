@@ -1,9 +1,12 @@
-/** What a memory could be rid of, or asks about: duplicates, conflicts, near-copies, similar facts, and what expires soon. */
+/**
+ * What a memory could be rid of, or asks about: duplicates, conflicts, near-copies, similar facts, and what expires soon. Facts
+ * that are kept apart, although they say the same or contradict each other, are not asked about again.
+ */
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { BoundedMap } from "../engine/bounded-map.ts";
 import { defined } from "../engine/defined.ts";
-import { invalidField } from "../engine/errors.ts";
-import { APART_LIMITS } from "../engine/facts/apart.ts";
+import { HelmdeckError, invalidField, partlyDone } from "../engine/errors.ts";
+import { APART_LIMITS, askingAgain, keepingApart } from "../engine/facts/apart.ts";
 import { importsOf } from "../engine/facts/import-tag.ts";
 import { areApart, isPinned } from "../engine/facts/marks.ts";
 import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
@@ -14,8 +17,16 @@ import { isPersons } from "../engine/store/writer.ts";
 import { makeSlices } from "../engine/timing.ts";
 import type { Claim } from "../recall/claims.ts";
 import { isNearCopy } from "../recall/conflicts.ts";
-import { factView, unlessUnreadable } from "./fact-view.ts";
-import type { FactView, Review, ReviewFinding, ReviewKind, ReviewQuery } from "./memory.ts";
+import { factView, keyOfFact, unlessUnreadable } from "./fact-view.ts";
+import type {
+  ApartFacts,
+  ApartInput,
+  FactView,
+  Review,
+  ReviewFinding,
+  ReviewKind,
+  ReviewQuery,
+} from "./memory.ts";
 import { claimOf, digestOfText } from "./same-text.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -71,9 +82,11 @@ export class Reviews {
     const found = await finding;
     const page = await pageOf(this.#context, namespace, found.slice(from, from + most));
     const next = from + page.looked;
+    const counts = { duplicate: 0, conflict: 0, near: 0, similar: 0, expiring: 0 };
+    for (const { kind } of found) counts[kind] += 1;
     return {
       findings: page.findings,
-      found: countsOf(found),
+      found: counts,
       revision,
       ...defined({ nextCursor: next < found.length ? `${next}` : undefined }),
     };
@@ -95,12 +108,6 @@ function placeOf(cursor: string | undefined): number {
   if (!cursor) return 0;
   if (/^\d{1,9}$/.test(cursor)) return Number(cursor);
   throw invalidField("cursor", "must be the next_cursor of the previous page");
-}
-
-function countsOf(found: readonly Found[]): Review["found"] {
-  const counts = { duplicate: 0, conflict: 0, near: 0, similar: 0, expiring: 0 };
-  for (const { kind } of found) counts[kind] += 1;
-  return counts;
 }
 
 /** Their facts with values, as they were seen. What has changed since is left out, and so is a finding without a question. */
@@ -132,7 +139,16 @@ async function lookThrough(
   { store, recall, now }: UseCaseContext,
   namespace: Namespace,
 ): Promise<readonly Found[]> {
-  const facts = await allFacts(store, namespace);
+  const rest = makeSlices();
+  const facts: Seen[] = [];
+  const read = (more: { readonly cursor?: string }) =>
+    store.list({ namespace, origin: "fact", limit: STEP, ...more });
+  for await (const { entries } of pagesOf(read)) {
+    for (const entry of entries) {
+      facts.push(seen(entry));
+      await rest();
+    }
+  }
   const texts = [...Map.groupBy(facts, ({ text }) => text).values()];
   const places = new Map(texts.map((text, place) => [text, place]));
   const textOf = new Map(texts.flatMap((text) => text.map(({ id }) => [id, text] as const)));
@@ -168,20 +184,6 @@ function inSeries(pairs: readonly RelatedTexts[]): ReadonlySet<Seens> {
 function areNear(one: Seen | undefined, other: Seen | undefined): boolean {
   if (one?.claim === undefined || other?.claim === undefined || one.source === other.source) return false;
   return isNearCopy(one.claim, other.claim);
-}
-
-async function allFacts(store: UseCaseContext["store"], namespace: Namespace): Promise<Seens> {
-  const rest = makeSlices();
-  const facts: Seen[] = [];
-  const read = (more: { readonly cursor?: string }) =>
-    store.list({ namespace, origin: "fact", limit: STEP, ...more });
-  for await (const { entries } of pagesOf(read)) {
-    for (const entry of entries) {
-      facts.push(seen(entry));
-      await rest();
-    }
-  }
-  return facts;
 }
 
 function seen({ id, key, revision, tags, expiresAt, value: bytes, writer }: Entry): Seen {
@@ -284,4 +286,55 @@ function expiring(facts: Seens, now: UnixMs): readonly Found[] {
       Number(isPinned(other)) - Number(isPinned(one)) || (one.expiresAt ?? 0) - (other.expiresAt ?? 0),
   );
   return sorted.map((fact) => ({ kind: "expiring", facts: [fact] }));
+}
+
+/**
+ * Each fact gets a mark for every other one. Two are apart only while both have theirs, so a write in between leaves the question open.
+ *
+ * Throws `not_found`, `changed_meanwhile`, and `invalid_input` beyond a limit.
+ */
+export async function keepApart(
+  context: UseCaseContext,
+  namespace: Namespace,
+  { keys: names, apart = true, upTo }: ApartInput,
+): Promise<ApartFacts> {
+  const facts = await Promise.all(checkedNames(names).map((name) => factNamed(context, namespace, name)));
+  for (const [marked, { ref, id }] of facts.entries()) {
+    const others = facts.filter((other) => other.id !== id).map((other) => other.id);
+    const decide = apart ? keepingApart(others, upTo) : askingAgain(others);
+    try {
+      if ((await context.store.renew(ref, decide)) === undefined) throw noSuchFact();
+    } catch (error) {
+      if (marked === 0) throw error;
+      throw partlyDone(
+        error,
+        `Marked: ${marked} of ${facts.length} facts. Only pairs of marked facts are settled.`,
+        { marked },
+      );
+    }
+  }
+  return { keys: facts.map(({ ref }) => ref.key), apart };
+}
+
+function checkedNames(names: unknown): readonly string[] {
+  const { together } = APART_LIMITS;
+  const given = Array.isArray(names) ? [...new Set(names.filter((name) => typeof name === "string"))] : [];
+  if (given.length >= 2 && given.length <= together) return given;
+  throw invalidField("keys", `must name 2 to ${together} facts`);
+}
+
+async function factNamed(context: UseCaseContext, namespace: Namespace, name: string) {
+  const key = await keyOfFact(context, namespace, name);
+  if (key === undefined) throw noSuchFact();
+  const ref = { namespace, origin: "fact", key } as const;
+  const entry = await context.store.get(ref);
+  if (entry === undefined) throw noSuchFact();
+  return { ref, id: entry.id };
+}
+
+function noSuchFact(): HelmdeckError {
+  return new HelmdeckError(
+    "not_found",
+    "There is no fact with one of these keys, or it cannot be opened. Keys are exact and case-sensitive.",
+  );
 }

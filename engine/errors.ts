@@ -139,15 +139,12 @@ export function systemCodeOf(error: unknown): string {
  */
 export function asHelmdeckError(error: unknown): HelmdeckError {
   if (isHelmdeckError(error)) return error;
-  const name = error instanceof Error ? classNameOf(error) : typeof error;
+  // An error's name can be any text; show it only when it looks like a class name.
+  const name =
+    error instanceof Error ? (/^[A-Z][A-Za-z]{0,40}$/.test(error.name) ? error.name : "Error") : typeof error;
   const at = placeOf(error);
   const message = `An unexpected error occurred (${name}${at && ` at ${at}`}). Please report it.`;
   return new HelmdeckError("internal", message, { cause: error });
-}
-
-/** An error's name can be any text; show it only when it looks like a class name. */
-function classNameOf(error: Error): string {
-  return /^[A-Z][A-Za-z]{0,40}$/.test(error.name) ? error.name : "Error";
 }
 
 /** File, line and column of the throw. Looks only at the stack behind the error's own message. */

@@ -7,7 +7,7 @@ export * as z from "zod";
 export type { Fingerprint, UnixMs } from "../engine/store/memory-store.ts";
 export type { Subject } from "../engine/store/namespace.ts";
 
-import { PackFailure } from "./engine/pack-registry.ts";
+import { PackFailure } from "./engine/define-pack.ts";
 
 export { definePack, PACK_LIMITS } from "./engine/define-pack.ts";
 export type {

@@ -1,5 +1,12 @@
-/** Everything that a server serves: memory (or the reason for its absence), packs, pipelines, artifacts. */
+/**
+ * Everything that a server serves: memory (or the reason for its absence), packs, pipelines, sessions and artifacts.
+ *
+ * Sessions and artifacts are in a work folder, and opened at first use: a server that needs neither creates no folder, and one
+ * whose folder is not writable still serves everything else. If an earlier server left files, they are opened at once, to end
+ * its processes and delete expired files.
+ */
 
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Audit, AuditActor } from "../app/audit-log.ts";
 import type { OpenMemory } from "../app/compose.ts";
@@ -7,16 +14,18 @@ import type { Memory } from "../app/memory.ts";
 import type { MemoryState } from "../app/memory-state.ts";
 import { type MemoryToServe, type MemoryToServeOptions, openMemoryToServe } from "../app/memory-to-serve.ts";
 import { auditedMemory } from "../app/operations/index.ts";
+import { Sweeper } from "../app/sweeper.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError, type HelmdeckError } from "../engine/errors.ts";
-import type { ArtifactStore, Pack, PackEngine } from "./engine/pack-contract.ts";
+import type { UnixMs } from "../engine/store/memory-store.ts";
+import type { ArtifactStore, Pack, PackEngine, SessionProvider } from "./engine/pack-contract.ts";
 import { createPackEngine } from "./engine/pack-engine.ts";
+import { openLocalArtifacts } from "./local/local-artifacts.ts";
+import { openLocalSessions } from "./local/local-sessions.ts";
 import { loadPipelines } from "./pipelines/load-pipelines.ts";
 import type { PipelineRunner } from "./pipelines/pipeline-contract.ts";
 import { createPipelineRunner } from "./pipelines/pipeline-runner.ts";
-import { type PackSettings, packSettings } from "./shipped/pack-settings.ts";
-import { shippedPacks } from "./shipped/shipped-packs.ts";
-import { openWorkFolder, type WorkFolder } from "./work-folder.ts";
+import { type PackSettings, packSettings, shippedPacks } from "./shipped/shipped-packs.ts";
 
 export interface ServerContext {
   /** Absent: nothing is recorded. */
@@ -78,30 +87,36 @@ export async function openServerContext(options: OpenServerContextOptions): Prom
 }
 
 async function openOver(opened: MemoryToServe, options: OpenServerContextOptions): Promise<ServerContext> {
-  const { env, keyPath, pipelinesFolder } = options;
+  const { env, keyPath, pipelinesFolder: folder, onTrouble, closeGraceMs } = options;
   const { memory, state } = opened;
   const { now } = memory;
-  const folder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
+  const workFolder = options.workFolder ?? join(dirname(keyPath), "helmdeck-memory-work");
   const all = await allPacks(opened, options);
-  const work = await openWorkFolder({ folder, env, now });
-  const packs = openPacks(all, opened, work, options);
+  const work = await openWorkFolder({ folder: workFolder, env, now });
+  const packs = createPackEngine({
+    packs: all,
+    store: memory.store,
+    recordRun: memory.recordPackRun,
+    ...work,
+    now,
+    onAuditFailure: (error, { pack }) => onTrouble?.({ what: "audit", error, pack }),
+    onCacheFailure: (error, pack) => onTrouble?.({ what: "cache", error, pack }),
+    ...defined({ closeGraceMs }),
+  });
+  const names = new Set(packs.list().map(({ name }) => name));
   const pipelines = createPipelineRunner({
-    pipelines: await loadPipelines({
-      packs: new Set(packs.list().map(({ name }) => name)),
-      ...defined({ folder: pipelinesFolder }),
-    }),
+    pipelines: await loadPipelines({ packs: names, ...defined({ folder }) }),
     packs,
     record: (caller, row) => memory.recordPipelineRun(caller, row),
-    onRecordFailure: (error) => options.onTrouble?.({ what: "audit", error: asHelmdeckError(error) }),
+    onRecordFailure: (error) => onTrouble?.({ what: "audit", error: asHelmdeckError(error) }),
     now,
-    ...graceOf(options),
+    ...defined({ closeGraceMs }),
   });
   let closing: Promise<void> | undefined;
   return {
     memory,
     memoryState: state,
-    ...defined({ audit: options.audit }),
-    ...defined({ watch: memory.watch }),
+    ...defined({ audit: options.audit, watch: memory.watch }),
     gauges: memory.gauges,
     packs,
     pipelines,
@@ -124,32 +139,69 @@ async function allPacks(
   return [...shipped, ...(await loadPacks(packsFolder, new Set(shipped.map(({ name }) => name))))];
 }
 
-function openPacks(
-  packs: readonly Pack[],
-  { memory }: MemoryToServe,
-  work: WorkFolder,
-  options: OpenServerContextOptions,
-): PackEngine {
-  const { onTrouble } = options;
-  return createPackEngine({
-    packs,
-    store: memory.store,
-    recordRun: memory.recordPackRun,
-    ...work,
-    now: memory.now,
-    onAuditFailure: (error, { pack }) => onTrouble?.({ what: "audit", error, pack }),
-    onCacheFailure: (error, pack) => onTrouble?.({ what: "cache", error, pack }),
-    ...graceOf(options),
-  });
-}
-
-function graceOf({ closeGraceMs }: OpenServerContextOptions): { readonly closeGraceMs?: number } {
-  return closeGraceMs === undefined ? {} : { closeGraceMs };
-}
-
 /** Closes all of them even if one fails, then throws the first failure. */
 async function closeInTurn(all: readonly { close(): Promise<void> }[]): Promise<void> {
   const failures: unknown[] = [];
   for (const one of all) await one.close().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
+}
+
+const SWEEP_EVERY_MS = 6 * 3_600 * 1_000;
+/** Time for a caller to continue in a session by its id. Another run of that caller may replace it earlier. */
+const KEEP_SESSIONS_MS = 5 * 60 * 1_000;
+
+export interface WorkFolder {
+  readonly sessions: SessionProvider;
+  readonly artifacts: ArtifactStore;
+}
+
+interface WorkFolderOptions {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => UnixMs;
+}
+
+export async function openWorkFolder({ folder, env, now }: WorkFolderOptions): Promise<WorkFolder> {
+  const roots = { sessions: join(folder, "sessions"), artifacts: join(folder, "artifacts") };
+  const sessions = lazily(() => openLocalSessions({ root: roots.sessions, env, keepMs: KEEP_SESSIONS_MS }));
+  const artifacts = lazily(() => openLocalArtifacts({ root: roots.artifacts, now }));
+  const leftBehind = [existsSync(roots.sessions) && sessions, existsSync(roots.artifacts) && artifacts];
+  for (const one of leftBehind) if (one) await one.get().catch(() => undefined); // reported at first use
+  const sweeper = new Sweeper({
+    sweep: async () => (await artifacts.current())?.sweep(),
+    everyMs: SWEEP_EVERY_MS,
+  });
+  return {
+    sessions: {
+      acquire: async (request) => (await sessions.get()).acquire(request),
+      release: async (session) => (await sessions.get()).release(session),
+      close: async () => (await sessions.current())?.close(),
+    },
+    artifacts: {
+      put: async (caller, artifact) => (await artifacts.get()).put(caller, artifact),
+      get: async (caller, id) => (await artifacts.get()).get(caller, id),
+      has: async (caller, id) => (await artifacts.get()).has(caller, id),
+      delete: async (caller, id) => (await artifacts.get()).delete(caller, id),
+      close: async () => {
+        await sweeper.stop();
+        await (await artifacts.current())?.close();
+      },
+    },
+  };
+}
+
+/** Opens a resource once, at first use. After a failure, the next use tries again. */
+function lazily<T>(open: () => Promise<T>) {
+  let opened: Promise<T> | undefined;
+  return {
+    get: (): Promise<T> => {
+      opened ??= open().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
+    /** The open resource, if any. */
+    current: async (): Promise<T | undefined> => opened?.catch(() => undefined),
+  };
 }

@@ -75,7 +75,12 @@ export function makeApp(parts: AppParts): ServerApp {
   app.use(guardHost(parts.hostRules), guardAddress, refuseOtherMethods(app));
   if (parts.pages !== undefined) addPages(app, { ...parts, pages: parts.pages, failures, base }, carryOut);
   app.use(guardOrigin(parts.hostRules));
-  addOpenPart(app, parts);
+  // Routes that anybody may call.
+  const counted = countOpen(parts);
+  for (const path of ["/.well-known/*", "/register"]) app.use(path, counted, answerNoOauth(parts));
+  for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
+  addOpenRoutes(app, parts);
+  addDescriptionRoute(app, parts);
   for (const mount of parts.mounts) app.use(pathOf(mount), failAs(mount));
   app.use(authenticate(parts), limitBody, parseBody, ...carryOut);
   addCallersPart(app, parts, failures, base);
@@ -83,15 +88,6 @@ export function makeApp(parts: AppParts): ServerApp {
   const noSuchRoute = `There is no such route; ${OPENAPI_PATH} lists all routes.`;
   app.notFound((c) => answerWith(c, new HelmdeckError("not_found", noSuchRoute)));
   return app;
-}
-
-/** Routes that anybody may call. */
-function addOpenPart(app: ServerApp, parts: AppParts): void {
-  const counted = countOpen(parts);
-  for (const path of ["/.well-known/*", "/register"]) app.use(path, counted, answerNoOauth(parts));
-  for (const path of ["/healthz", "/readyz", "/version", OPENAPI_PATH]) app.use(path, counted);
-  addOpenRoutes(app, parts);
-  addDescriptionRoute(app, parts);
 }
 
 /** Routes for callers. */

@@ -69,9 +69,22 @@ export class Connections {
   constructor(server: Server, limits: ConnectionLimits, refuse: (socket: Socket) => void) {
     this.#limits = limits;
     this.#refuse = refuse;
-    this.#checking = setInterval(() => this.#check(), limits.checkTimeoutsEveryMs).unref();
+    this.#checking = setInterval(() => {
+      const now = performance.now();
+      for (const connection of this.#open.values()) {
+        look(connection, now);
+        if (isDue(connection, now, this.#limits)) this.#cut(connection);
+      }
+    }, limits.checkTimeoutsEveryMs).unref();
     server.on("connection", (socket: Socket) => this.#admit(socket));
-    server.on("timeout", (socket: Socket) => this.#quiet(socket));
+    // Nothing was received or sent for `stalledMs`, or for Node's own keep-alive time.
+    server.on("timeout", (socket: Socket) => {
+      const connection = this.#open.get(socket);
+      const isQuietRequest = connection !== undefined && connection.responses.size > 0;
+      // The request is still in progress, or it is an event stream without events.
+      if (isQuietRequest && socket.writableLength === 0) return;
+      socket.destroy();
+    });
     server.once("close", () => clearInterval(this.#checking));
   }
 
@@ -90,7 +103,12 @@ export class Connections {
     }
     connection.responses.add(response);
     socket.setTimeout(this.#limits.stalledMs);
-    response.once("close", () => this.#end(connection, response));
+    response.once("close", () => {
+      connection.responses.delete(response);
+      if (connection.responses.size > 0) return;
+      connection.idleSince = performance.now();
+      if (this.#isEnding) connection.socket.destroySoon();
+    });
     return true;
   }
 
@@ -165,30 +183,6 @@ export class Connections {
     const found = most?.reduce((oldest, one) => (one.usedAt < oldest.usedAt ? one : oldest));
     if (found !== undefined) this.#cut(found);
     return found !== undefined;
-  }
-
-  #end(connection: Connection, response: ServerResponse): void {
-    connection.responses.delete(response);
-    if (connection.responses.size > 0) return;
-    connection.idleSince = performance.now();
-    if (this.#isEnding) connection.socket.destroySoon();
-  }
-
-  /** Nothing was received or sent for `stalledMs`, or for Node's own keep-alive time. */
-  #quiet(socket: Socket): void {
-    const connection = this.#open.get(socket);
-    const isQuietRequest = connection !== undefined && connection.responses.size > 0;
-    // The request is still in progress, or it is an event stream without events.
-    if (isQuietRequest && socket.writableLength === 0) return;
-    socket.destroy();
-  }
-
-  #check(): void {
-    const now = performance.now();
-    for (const connection of this.#open.values()) {
-      look(connection, now);
-      if (isDue(connection, now, this.#limits)) this.#cut(connection);
-    }
   }
 
   #countOf(peer: string): number {

@@ -100,7 +100,12 @@ export async function addressToListenOn({
 }: Pick<SocketOptions, "host" | "hasAuthentication">): Promise<string> {
   const address = await addressOf(host);
   const isLoopback = LOOPBACK.check(address, address.includes(":") ? "ipv6" : "ipv4");
-  if (!hasAuthentication && !isLoopback) throw openWithoutAuthentication(host);
+  if (!hasAuthentication && !isLoopback)
+    throw new HelmdeckError(
+      "forbidden",
+      `Without authentication the server listens on loopback only, and ${host} is not a loopback address. Set HELMDECK_JWT_SECRET (make one with: openssl rand -hex 32), or listen on 127.0.0.1.`,
+      { details: { host } },
+    );
   return address;
 }
 
@@ -141,7 +146,13 @@ function makeServer(app: Pick<ServerApp, "fetch">, options: SocketOptions) {
       return;
     }
     connections.takeNoMore(request.socket);
-    refuse(response, refusal);
+    // Also closes the connection, so that a flooding client must open a new one each time.
+    response.writeHead(statusOf(refusal.code), {
+      "Content-Type": "application/json",
+      Connection: "close",
+      ...failureHeaders(refusal),
+    });
+    response.end(JSON.stringify(errorReply(refusal)));
   });
   // What Node's parser refuses is answered with the same envelope as any other refusal.
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -164,16 +175,6 @@ function requestListener(app: Pick<ServerApp, "fetch">, connections: Connections
   return getRequestListener((request, bindings) => fetch(request, bindings as HttpBindings), {
     errorHandler: () => refusalOf("invalid_input", "The request is malformed."),
   });
-}
-
-/** Also closes the connection, so that a flooding client must open a new one each time. */
-function refuse(response: ServerResponse, error: HelmdeckError): void {
-  response.writeHead(statusOf(error.code), {
-    "Content-Type": "application/json",
-    Connection: "close",
-    ...failureHeaders(error),
-  });
-  response.end(JSON.stringify(errorReply(error)));
 }
 
 /** Used when every connection has a caller's request in progress. */
@@ -216,14 +217,6 @@ async function stop(server: Server, connections: Connections, graceMs: number): 
   const cut = setTimeout(() => connections.cutAll(), graceMs);
   await closed;
   clearTimeout(cut);
-}
-
-function openWithoutAuthentication(host: string): HelmdeckError {
-  return new HelmdeckError(
-    "forbidden",
-    `Without authentication the server listens on loopback only, and ${host} is not a loopback address. Set HELMDECK_JWT_SECRET (make one with: openssl rand -hex 32), or listen on 127.0.0.1.`,
-    { details: { host } },
-  );
 }
 
 const LISTEN_TROUBLE: Readonly<Record<string, string>> = {

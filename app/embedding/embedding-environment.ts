@@ -37,18 +37,16 @@ export async function embeddingSettingsOfEnv(env: Env): Promise<EmbeddingSetting
   const keyFile = env[KEY_FILE] || undefined;
   if (apiKey !== undefined && keyFile !== undefined)
     return unusable(`${VARIABLES.apiKey} and ${KEY_FILE} are both set`);
-  if (keyFile !== undefined) return withKeyOfFile(settings, keyFile);
-  return apiKey === undefined ? settings : withApiKey(settings, apiKey, nameOf);
-}
-
-async function withKeyOfFile(settings: EmbeddingSettings, path: string): Promise<EmbeddingSettings> {
-  if (!("url" in settings)) return settings;
-  try {
-    return withApiKey(settings, Buffer.from(await readSecretFile(path)).toString(), () => KEY_FILE);
-  } catch (error) {
-    return {
-      provider: "unusable",
-      problem: isHelmdeckError(error) ? error.message : `${KEY_FILE} cannot be read.`,
-    };
+  if (keyFile !== undefined) {
+    if (!("url" in settings)) return settings;
+    try {
+      return withApiKey(settings, Buffer.from(await readSecretFile(keyFile)).toString(), () => KEY_FILE);
+    } catch (error) {
+      return {
+        provider: "unusable",
+        problem: isHelmdeckError(error) ? error.message : `${KEY_FILE} cannot be read.`,
+      };
+    }
   }
+  return apiKey === undefined ? settings : withApiKey(settings, apiKey, nameOf);
 }

@@ -1,23 +1,30 @@
-/** Semantic search for one open memory: the client of the embedding service and the vectors, or the reason why there are none. */
+/**
+ * Semantic search for one open memory: the client of the embedding service and the vectors, which the store keeps for recall, or
+ * the reason why there are none; and doctor's check of both.
+ */
 import { defined } from "../../engine/defined.ts";
-import { isHelmdeckError } from "../../engine/errors.ts";
-import type { MemoryStore } from "../../engine/store/memory-store.ts";
+import { asHelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import type { MemoryStore, VectorStore } from "../../engine/store/memory-store.ts";
+import type { Namespace } from "../../engine/store/namespace.ts";
 import { processTimer, type Timer } from "../../engine/timing.ts";
 import type { FoundModel } from "../../model/artefact.ts";
 import { MODEL_NAME } from "../../model/run-model.ts";
-import { ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
-import type { SemanticIndex } from "../../recall/vectors/semantic-contract.ts";
+import { type ReferenceCache, ReferenceVectors } from "../../recall/meaning/reference-vectors.ts";
+import type { SemanticIndex, VectorCache } from "../../recall/vectors/semantic-contract.ts";
 import { createSemanticIndex } from "../../recall/vectors/semantic-index.ts";
 import type { EmbedderSettings, SidecarEmbedder } from "../../sidecar/embedding-service.ts";
 import { settingsOfSpace } from "../../sidecar/models.ts";
 import { createOllamaEmbedder, createOllamaSidecar } from "../../sidecar/ollama.ts";
 import { createOpenAiCompatibleEmbedder } from "../../sidecar/openai-compatible.ts";
-import type { EmbeddingsStatus } from "../memory.ts";
-import { referenceCacheOver, vectorCacheOver } from "../vector-cache.ts";
+import { remedyFor } from "../health/remedies.ts";
+import type { EmbeddingsStatus, Finding } from "../memory.ts";
+import { embedderText } from "../presenters/words.ts";
+import type { UseCaseContext } from "../use-case-context.ts";
 import { createBuiltInEmbedder, type ModelPlace } from "./built-in-embedder.ts";
+import { MOST_MEMORIES } from "./change-watch.ts";
 import type { BuiltInSettings, EmbeddingService, EmbeddingSettings } from "./embedding-settings.ts";
 
-export interface EmbeddingsOptions {
+interface EmbeddingsOptions {
   readonly settings: EmbeddingSettings;
   readonly store: MemoryStore;
   /** Absent: there is no built-in model here. */
@@ -187,4 +194,75 @@ function serviceEmbedder(
     ...defined({ apiKey }),
     ...settings,
   });
+}
+
+const CHECK = "semantic search";
+/** A loaded model answers within a tenth of this; one that is not may take longer, and doctor reports it. */
+const PROBE_MS = 5_000;
+
+/** Requests one vector from the service. Never throws. */
+export async function embeddingsFinding(
+  embeddings: Embeddings,
+  context: UseCaseContext,
+  warm: (namespace: Namespace) => Promise<void>,
+): Promise<Finding> {
+  const status = embeddings.status();
+  if (status.provider === "none") {
+    const why = status.problem ?? "No embedding service is configured.";
+    return { level: "ok", check: CHECK, message: `Off: search uses keywords. ${why}` };
+  }
+  if (status.provider === "unusable") {
+    const remedy = "Correct the setting (docs/reference/embeddings.md). Keyword search continues.";
+    return { level: "warning", check: CHECK, message: status.problem, remedy };
+  }
+  const where = embedderText(status);
+  try {
+    await embeddings.active?.embedder.embedQuery(PROBE, { deadlineMs: embeddings.patienceMs ?? PROBE_MS });
+    return {
+      level: "ok",
+      check: CHECK,
+      message: `${where}: answers. ${await coverage(embeddings, context, warm)}`,
+    };
+  } catch (error) {
+    const { code, message } = asHelmdeckError(error);
+    // The remedy of a deadline is about changes; a question makes none.
+    const remedy = remedyFor(code === "deadline_exceeded" ? "embeddings_unavailable" : code);
+    return { level: "warning", check: CHECK, message: `${where}: ${message}`, remedy };
+  }
+}
+
+/** Counts over all memories, which are read into the index one after the other. */
+async function coverage(
+  { active }: Embeddings,
+  { store }: UseCaseContext,
+  warm: (namespace: Namespace) => Promise<void>,
+): Promise<string> {
+  let [embedded, total, refused] = [0, 0, 0];
+  for (const { namespace } of (await store.namespaces()).slice(0, MOST_MEMORIES)) {
+    await warm(namespace);
+    const known = active?.index.coverage(namespace);
+    embedded += known?.embedded ?? 0;
+    total += known?.total ?? 0;
+    refused += known?.refused ?? 0;
+  }
+  const not = refused === 0 ? "" : ` ${refused} were refused and are found by keywords only.`;
+  return `Embedded: ${embedded} of ${total} entries.${not}`;
+}
+
+export function vectorCacheOver(store: VectorStore): VectorCache {
+  return {
+    spaces: () => store.vectorSpaces(),
+    load: (namespace, space, ids) => store.vectors({ namespace, space, ids }),
+    put: (namespace, space, batch) => store.putVectors(namespace, space, batch),
+    dropOthers: (namespace, space, ids) => store.deleteOtherVectors({ namespace, space, ids }),
+  };
+}
+
+export function referenceCacheOver(
+  store: Pick<MemoryStore, "referenceVectors" | "putReferenceVectors">,
+): ReferenceCache {
+  return {
+    load: (space) => store.referenceVectors(space),
+    save: (space, made) => store.putReferenceVectors(space, made),
+  };
 }

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { FACT_LIMITS } from "../../engine/facts/facts-policy.ts";
 import { pagesOf } from "../../engine/pages-of.ts";
 import type { EntryMeta, MemoryStore, StoreReport, UnixMs } from "../../engine/store/memory-store.ts";
-import { type Opened, readNotes, type StoreNotes } from "../keys/store-notes.ts";
+import { type Opened, readNotes } from "../keys/store-notes.ts";
 import type { Finding } from "../memory.ts";
 import { fileFacts } from "./private-files.ts";
 
@@ -16,7 +16,12 @@ const LONGEST_LIFE_MS = FACT_LIMITS.mostTtlSeconds * 1_000;
 
 /** Only reports: when this machine's clock is the wrong one, an earlier end would delete what is meant to stay. */
 export async function lifetimeFindings(store: MemoryStore): Promise<readonly Finding[]> {
-  const far = await countFar(store);
+  let far = 0;
+  for (const { namespace } of await store.namespaces()) {
+    const query = { namespace, origin: "fact", limit: PAGE_ROWS } as const;
+    for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
+      far += entries.filter((fact) => isFar(fact, store.now())).length;
+  }
   if (far === 0) return [];
   return [
     {
@@ -27,16 +32,6 @@ export async function lifetimeFindings(store: MemoryStore): Promise<readonly Fin
         "Check this machine's clock. If it is right, list shows these facts first or with their late end: helmdeck-memory renew KEY --ttl 90d sets the end, and storing a fact again with --ttl 90d the time, too.",
     },
   ];
-}
-
-async function countFar(store: MemoryStore): Promise<number> {
-  let far = 0;
-  for (const { namespace } of await store.namespaces()) {
-    const query = { namespace, origin: "fact", limit: PAGE_ROWS } as const;
-    for await (const { entries } of pagesOf((more) => store.listMeta({ ...query, ...more })))
-      far += entries.filter((fact) => isFar(fact, store.now())).length;
-  }
-  return far;
 }
 
 function isFar({ updatedAt, expiresAt = updatedAt }: EntryMeta, now: UnixMs): boolean {
@@ -63,8 +58,13 @@ export async function oldCopyFindings(
   if (notes?.storeId === undefined || notes.generation === undefined) return [];
   const { stores } = await readNotes(notes.keyFile);
   const noted = stores[notes.storeId];
-  if (noted === undefined || notes.generation >= noted.generation)
-    return formerStoreFindings(stores, notes.storeId, databasePath);
+  if (noted === undefined || notes.generation >= noted.generation) {
+    const isFormer = ([id, { path }]: [string, { path: string }]) =>
+      id !== notes.storeId && path === databasePath;
+    if (!Object.entries(stores).some(isFormer)) return [];
+    const message = `Another memory was opened at ${databasePath} before this one. If you miss facts, restore its backup.`;
+    return [{ level: "ok", check: "database", message }];
+  }
   const { newest = databasePath } = noted;
   if (newest !== databasePath) return [await twinFinding(newest)];
   return [
@@ -93,17 +93,6 @@ async function twinFinding(newest: string): Promise<Finding> {
   };
 }
 
-function formerStoreFindings(
-  stores: StoreNotes["stores"],
-  storeId: string,
-  databasePath: string,
-): readonly Finding[] {
-  const isFormer = ([id, { path }]: [string, { path: string }]) => id !== storeId && path === databasePath;
-  if (!Object.entries(stores).some(isFormer)) return [];
-  const message = `Another memory was opened at ${databasePath} before this one. If you miss facts, restore its backup.`;
-  return [{ level: "ok", check: "database", message }];
-}
-
 /** Doctor's findings about keys, by their ids: an unfinished change of keys, and a former key that was not destroyed. */
 export async function rotationFindings(
   { keys }: StoreReport,
@@ -111,13 +100,11 @@ export async function rotationFindings(
 ): Promise<readonly Finding[]> {
   if (keys === undefined) return [];
   return [
-    keys.former === undefined ? inUse(keys.current) : unfinished(keys.former, keys.current),
+    keys.former === undefined
+      ? { level: "ok", check: "key", message: `The key in use is ${keys.current}.` }
+      : unfinished(keys.former, keys.current),
     ...(await formerFiles(file)),
   ];
-}
-
-function inUse(id: string): Finding {
-  return { level: "ok", check: "key", message: `The key in use is ${id}.` };
 }
 
 function unfinished(former: string, current: string): Finding {

@@ -92,12 +92,23 @@ export async function tryOut(
 
 async function look(options: BackUpOptions) {
   const { file, databasePath: path, driver, replaces } = options;
-  if (!(await isThere(dirname(file)))) throw noFolder(file);
+  if (!(await isThere(dirname(file))))
+    throw new HelmdeckError(
+      "invalid_input",
+      `There is no folder ${dirname(file)}. Create it, or choose another place for the backup.`,
+      { details: { field: "file", path: file } },
+    );
   if (replaces !== true && (await isThere(file))) throw taken(file);
   const found = await findKey(options);
   if (found === undefined) throw nothingStored(path);
   const facts = await readStoreFacts({ path, driver, key: found.key });
-  if (facts.storeId === undefined) throw tooOld(path);
+  if (facts.storeId === undefined)
+    throw new HelmdeckError(
+      "store_unavailable",
+      `The memory database ${path} was created by an older version. Migrate it with helmdeck-memory embed or any other ` +
+        "command that writes, then back it up.",
+      { details: { path } },
+    );
   return { key: found.key, facts };
 }
 
@@ -136,14 +147,6 @@ function unlessOurs(file: string): (error: unknown) => never {
   };
 }
 
-function noFolder(file: string): HelmdeckError {
-  return new HelmdeckError(
-    "invalid_input",
-    `There is no folder ${dirname(file)}. Create it, or choose another place for the backup.`,
-    { details: { field: "file", path: file } },
-  );
-}
-
 function taken(path: string): HelmdeckError {
   return new HelmdeckError(
     "invalid_input",
@@ -159,14 +162,5 @@ function nothingStored(path: string): HelmdeckError {
     {
       details: { path, nothingStored: true },
     },
-  );
-}
-
-function tooOld(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "store_unavailable",
-    `The memory database ${path} was created by an older version. Migrate it with helmdeck-memory embed or any other ` +
-      "command that writes, then back it up.",
-    { details: { path } },
   );
 }

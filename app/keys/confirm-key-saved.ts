@@ -20,14 +20,31 @@ export async function confirmKeySaved(
   copy: KeyCopy,
 ): Promise<{ readonly keyId: string }> {
   const found = await (options.server === undefined ? findKey(options) : requireServerKey(options));
-  if (found === undefined) throw noKey(options.keyPath);
+  if (found === undefined)
+    throw new HelmdeckError(
+      "key_missing",
+      `There is no key at ${options.keyPath} yet: it is created when something is stored.`,
+      {
+        details: { keyPath: options.keyPath },
+      },
+    );
   const keyId = keyIdOf(found.key);
   const copied = keyIdOf("path" in copy ? await keyIn(copy.path, found) : parseKey(copy.text, "The text"));
-  if (copied !== keyId) throw anotherKey(copied, keyId, found.source);
+  if (copied !== keyId)
+    throw new HelmdeckError(
+      "key_wrong",
+      `The copy is of the key ${copied}, but the key in use is ${keyId}, from ${found.source}: copy that one. Nothing was recorded.`,
+      { details: { copy: copied, keyId } },
+    );
   const keyFile = found.file ?? options.keyPath;
   const { now = Date.now } = options;
   await noteSavedKey(keyFile, keyId, new Date(now()).toISOString()).catch((cause: unknown) => {
-    throw unwritable(notesPathOf(keyFile), cause);
+    const path = notesPathOf(keyFile);
+    const code = isFileError(cause, "ENOSPC", "EDQUOT") ? "store_full" : "store_readonly";
+    throw new HelmdeckError(code, `${path}, which records this, is not writable. Make its folder writable.`, {
+      details: { path },
+      cause,
+    });
   });
   return { keyId };
 }
@@ -44,30 +61,4 @@ async function keyIn(path: string, { file }: LoadedKey): Promise<MasterKey> {
 function noCopy(path: string, cause: unknown): HelmdeckError {
   const message = `There is no copy of the key at ${path}. Copy the key there, or name the copy that you have.`;
   return new HelmdeckError("key_missing", message, { details: { path }, cause });
-}
-
-function anotherKey(copied: string, keyId: string, source: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_wrong",
-    `The copy is of the key ${copied}, but the key in use is ${keyId}, from ${source}: copy that one. Nothing was recorded.`,
-    { details: { copy: copied, keyId } },
-  );
-}
-
-function noKey(keyPath: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_missing",
-    `There is no key at ${keyPath} yet: it is created when something is stored.`,
-    {
-      details: { keyPath },
-    },
-  );
-}
-
-function unwritable(path: string, cause: unknown): HelmdeckError {
-  const code = isFileError(cause, "ENOSPC", "EDQUOT") ? "store_full" : "store_readonly";
-  return new HelmdeckError(code, `${path}, which records this, is not writable. Make its folder writable.`, {
-    details: { path },
-    cause,
-  });
 }

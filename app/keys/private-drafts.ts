@@ -18,7 +18,11 @@ export async function withDrafts<T>(
   path: string,
   work: (draft: (kind: string) => string) => Promise<T>,
 ): Promise<T> {
-  await removeAbandoned(path);
+  // Compares the file system's clock with this machine's: if they differ, a draft stays too long, or a backup
+  // is made again.
+  const names = await readdir(dirname(path)).catch(() => []);
+  for (const name of names.filter((name) => DRAFT.exec(name)?.groups?.of === basename(path)))
+    await removeOld(join(dirname(path), name), Date.now() - ABANDONED_AFTER_MS);
   const drafts: string[] = [];
   try {
     return await work((kind) => {
@@ -41,11 +45,4 @@ export async function fillPrivate(path: string, fill: (file: FileHandle) => Prom
   } finally {
     await file.close();
   }
-}
-
-/** Compares the file system's clock with this machine's: if they differ, a draft stays too long, or a backup is made again. */
-async function removeAbandoned(path: string): Promise<void> {
-  const names = await readdir(dirname(path)).catch(() => []);
-  for (const name of names.filter((name) => DRAFT.exec(name)?.groups?.of === basename(path)))
-    await removeOld(join(dirname(path), name), Date.now() - ABANDONED_AFTER_MS);
 }

@@ -78,7 +78,13 @@ function planOf(
 async function look(options: RestoreOptions) {
   const header = await readBackupHeader(options.file);
   const found = await findKey(options);
-  if (found === undefined) throw keyMissing(options, header.keyId);
+  if (found === undefined)
+    throw new HelmdeckError(
+      "key_missing",
+      `The backup ${options.file} needs the key ${header.keyId}, but no key was found. Put your copy of that key at ${options.keyPath} (mode 0600), or ` +
+        "set HELMDECK_MEMORY_KEY_FILE to its path.",
+      { details: { path: options.file, needed: header.keyId } },
+    );
   if (keyIdOf(found.key) !== header.keyId) throw otherKey(found, header.keyId);
   const target = await realpath(options.databasePath).catch(() => options.databasePath);
   await requireOwnDatabase(target, options.driver);
@@ -89,7 +95,12 @@ async function look(options: RestoreOptions) {
 async function currentAt(path: string, { driver }: RestoreOptions): Promise<RestorePlan["replaces"]> {
   const [file, log] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
   if (file === undefined && log === undefined) return undefined;
-  if (file === undefined) throw orphanedLog(path);
+  if (file === undefined)
+    throw new HelmdeckError(
+      "store_corrupt",
+      `The memory database ${path} is missing, but its log ${path}-wal still holds data. Move the log away first.`,
+      { details: { path } },
+    );
   try {
     const { storeId, generation } = await readStoreFacts({ path, driver });
     return { generation, ...defined({ storeId }) };
@@ -154,15 +165,6 @@ function sizeOf(path: string): Promise<number | undefined> {
   );
 }
 
-function keyMissing({ file, keyPath }: RestoreOptions, keyId: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_missing",
-    `The backup ${file} needs the key ${keyId}, but no key was found. Put your copy of that key at ${keyPath} (mode 0600), or ` +
-      "set HELMDECK_MEMORY_KEY_FILE to its path.",
-    { details: { path: file, needed: keyId } },
-  );
-}
-
 function otherKey({ key, source }: LoadedKey, needed: string): HelmdeckError {
   const found = keyIdOf(key);
   return new HelmdeckError(
@@ -170,14 +172,6 @@ function otherKey({ key, source }: LoadedKey, needed: string): HelmdeckError {
     `The backup needs the key ${needed}, but the configured key (from ${source}) is ${found}. Set HELMDECK_MEMORY_KEY_FILE ` +
       "to the file of that key; nothing was changed.",
     { details: { needed, found } },
-  );
-}
-
-function orphanedLog(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "store_corrupt",
-    `The memory database ${path} is missing, but its log ${path}-wal still holds data. Move the log away first.`,
-    { details: { path } },
   );
 }
 

@@ -1,16 +1,24 @@
 /**
- * Changes the key: creates or adopts a new one, reseals everything under it, and replaces the former one.
+ * Changes the key: creates or adopts a new one, reseals everything under it, and replaces the former one, which stays beside it
+ * under its own name.
  *
  * During the change both keys open the database, so it can be interrupted anywhere: either key opens everything, and the next run
  * continues. If the key is kept outside of our files (an environment, a SecretRef, a command), we cannot write it: a person puts
  * the new key in place, and {@link finishRotation} ends the change.
+ *
+ * Dangers: a kill or a power cut between two steps, and other processes that change the key at the same time. So there is always
+ * a complete key file at the path, the former or the new one; the former one gets its second name before it loses the first; and
+ * files are exchanged only while this change of keys can neither be finished nor followed by another.
  */
-import { realpath } from "node:fs/promises";
+import { renameSync, statSync } from "node:fs";
+import { link, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { defined } from "../../engine/defined.ts";
 import { type ErrorCode, HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { isFileError, syncFolder } from "../../engine/private-file.ts";
 import { findKey, type LoadedKey } from "../../engine/store/find-key.ts";
 import type { KeyChangingStore, ResealProgress } from "../../engine/store/key-change.ts";
-import { makeKeyFile, readKeyFile } from "../../engine/store/key-file.ts";
+import { makeKeyFile, readKeyFile, requireKeyFile } from "../../engine/store/key-file.ts";
 import { keyIdOf } from "../../engine/store/key-ring.ts";
 import type { MasterKey } from "../../engine/store/master-key.ts";
 import type { StoreFacts } from "../../engine/store/memory-store.ts";
@@ -18,9 +26,8 @@ import { openSqliteStoreToChangeKey } from "../../engine/store/sqlite/open-sqlit
 import { readStoreFacts } from "../../engine/store/sqlite/store-facts.ts";
 import { requireServerKey } from "../database-server/server-key.ts";
 import type { OpenMemoryOptions } from "../open-memory-options.ts";
-import { type KeyFiles, keepFormerKey, placeNewKey } from "./exchange-key-files.ts";
 
-export interface RotateKeyOptions extends OpenMemoryOptions {
+interface RotateKeyOptions extends OpenMemoryOptions {
   /** The file of the new key, created if missing: for a key that is not in our own file. */
   readonly newKeyPath?: string;
   readonly onStep?: (step: RotationStep) => void;
@@ -77,8 +84,17 @@ export async function rotateKey(options: RotateKeyOptions): Promise<Rotation> {
 /** Drops the former key; requires the new one. */
 export async function finishRotation(options: RotateKeyOptions): Promise<Rotation> {
   const { found, former, current } = await look(options);
-  if (current === undefined) throw nothingBegun();
-  if (keyIdOf(found.key) !== current) throw stillTheFormer(found.source, former, current);
+  if (current === undefined)
+    throw new HelmdeckError("invalid_input", "There is nothing to finish: no change of the key has begun.", {
+      details: { field: "finish" },
+    });
+  if (keyIdOf(found.key) !== current)
+    throw new HelmdeckError(
+      "key_wrong",
+      `The configured key (from ${found.source}) is still the former one, ${former}. Replace it with the new one, ${current}, and run ` +
+        "this command again; until then both open the memory database.",
+      { details: { former, current } },
+    );
   return endWith(options, found, { to: current });
 }
 
@@ -105,7 +121,13 @@ async function look(options: RotateKeyOptions): Promise<AtHand> {
 }
 
 async function filesOf({ file, source }: LoadedKey, former: string): Promise<KeyFiles> {
-  if (file === undefined) throw notInFile(source);
+  if (file === undefined)
+    throw new HelmdeckError(
+      "invalid_input",
+      `The key comes from ${source}, which only you can change. Give --new-key-file FILE: everything is re-encrypted with the key in it ` +
+        "(the file is created if it does not exist). Then put that key in place, and run `rotate-key --finish`.",
+      { details: { field: "new_key_file" } },
+    );
   const keyPath = await realpath(file); // a symbolic link stays, and points to the new key
   return { keyPath, newPath: `${keyPath}.new`, formerPath: `${keyPath}.former-${former}` };
 }
@@ -218,35 +240,77 @@ function nothingStored(path: string): HelmdeckError {
   );
 }
 
-function notInFile(source: string): HelmdeckError {
-  return new HelmdeckError(
-    "invalid_input",
-    `The key comes from ${source}, which only you can change. Give --new-key-file FILE: everything is re-encrypted with the key in it ` +
-      "(the file is created if it does not exist). Then put that key in place, and run `rotate-key --finish`.",
-    { details: { field: "new_key_file" } },
-  );
-}
-
-function nothingBegun(): HelmdeckError {
-  return new HelmdeckError("invalid_input", "There is nothing to finish: no change of the key has begun.", {
-    details: { field: "finish" },
-  });
-}
-
-function stillTheFormer(source: string, former: string, current: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_wrong",
-    `The configured key (from ${source}) is still the former one, ${former}. Replace it with the new one, ${current}, and run ` +
-      "this command again; until then both open the memory database.",
-    { details: { former, current } },
-  );
-}
-
 function newKeyGone(path: string, current: string, cause?: unknown): HelmdeckError {
   return new HelmdeckError(
     "key_missing",
     `A change to the key ${current} has begun, but ${path} does not hold that key. Put it back, or give its file ` +
       "with --new-key-file. Until then both keys open the memory database.",
     { details: { path, current }, cause },
+  );
+}
+
+interface KeyFiles {
+  readonly keyPath: string;
+  readonly newPath: string;
+  /** `<key file>.former-<key id>`. */
+  readonly formerPath: string;
+}
+
+/** The expected keys of the files, by id. */
+interface KeyIds {
+  readonly former: string;
+  readonly current: string;
+}
+
+async function keepFormerKey({ keyPath, formerPath }: KeyFiles, { former }: KeyIds): Promise<void> {
+  await link(keyPath, formerPath).catch((error: unknown) => {
+    if (!isFileError(error, "EEXIST")) throw unwritable(formerPath, error);
+  });
+  await syncFolder(dirname(formerPath));
+  await requireKey(formerPath, former);
+}
+
+/** `whilePending` runs the work while nobody else can finish this change or begin another one. */
+export async function placeNewKey(
+  { keyPath, newPath }: KeyFiles,
+  { current }: KeyIds,
+  whilePending: (exchange: () => void) => Promise<void>,
+): Promise<void> {
+  const { ino } = await stat(newPath).catch(() => ({ ino: undefined }));
+  await requireKey(newPath, current);
+  await whilePending(() => {
+    // A key file is never rewritten, so the same file holds the same key.
+    if (statSync(newPath, { throwIfNoEntry: false })?.ino !== ino)
+      throw new HelmdeckError(
+        "key_wrong",
+        `The key file ${newPath} was replaced meanwhile: another process is changing the key. Run the command again.`,
+        { details: { path: newPath } },
+      );
+    try {
+      renameSync(newPath, keyPath);
+    } catch (error) {
+      throw unwritable(keyPath, error);
+    }
+  });
+  await syncFolder(dirname(keyPath));
+  await requireKey(keyPath, current);
+}
+
+async function requireKey(path: string, id: string): Promise<void> {
+  const found = keyIdOf((await requireKeyFile(path)).key);
+  if (found === id) return;
+  throw new HelmdeckError(
+    "key_wrong",
+    `The key file ${path} holds the key ${found} instead of ${id}: another process is changing the key. Run the command again.`,
+    { details: { path } },
+  );
+}
+
+function unwritable(path: string, cause: unknown): HelmdeckError {
+  return new HelmdeckError(
+    "store_readonly",
+    `The key file ${path} cannot be written, so both keys open the memory database. Make its folder writable and run the command ` +
+      "again, or put the new key in place and run `rotate-key --finish`.",
+    { details: { path }, cause },
   );
 }

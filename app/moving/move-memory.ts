@@ -8,14 +8,16 @@ import { HelmdeckError } from "../../engine/errors.ts";
 import { KeyRing, keyIdOf } from "../../engine/store/key-ring.ts";
 import type { MasterKey } from "../../engine/store/master-key.ts";
 import type { UnixMs } from "../../engine/store/memory-store.ts";
-import { type MovableStore, movedError, type StoreHead } from "../../engine/store/moving/movable-store.ts";
 import {
   copyRows,
   countRows,
+  type MovableStore,
   type MovedRows,
+  movedError,
   type RowCounts,
+  type StoreHead,
   verifyRows,
-} from "../../engine/store/moving/move-store.ts";
+} from "../../engine/store/moving/movable-store.ts";
 
 /** `look`: changes nothing. `leave`: locks it exclusively. `enter`: like `leave`, and creates a missing one. */
 export type OpenPlace = (to: "look" | "leave" | "enter") => Promise<MovableStore | undefined>;

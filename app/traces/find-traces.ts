@@ -102,7 +102,7 @@ export async function countNotes(workspace: string, phrases: Phrases, withinMs: 
   const { files, unread } = await listNotes(workspace);
   let count = 0;
   let isComplete =
-    phrases.leftOut === 0 && unread.every(({ path, why }) => !isNote(path) || why.startsWith(LINK));
+    phrases.leftOut === 0 && unread.every(({ path, why }) => !/\.md$/i.test(path) || why.startsWith(LINK));
   for (const { path, sizeBytes } of files) {
     const holds =
       isOver() || sizeBytes > LARGEST_NOTE_BYTES ? undefined : await noteHolds(path, phrases, isOver);
@@ -110,10 +110,6 @@ export async function countNotes(workspace: string, phrases: Phrases, withinMs: 
     else if (holds) count += 1;
   }
   return { count, isComplete };
-}
-
-function isNote(path: string): boolean {
-  return /\.md$/i.test(path);
 }
 
 /** Undefined when it cannot be read in time. */
@@ -160,7 +156,13 @@ class Search {
       ? "the time was up"
       : sizeBytes > LARGEST_FILE_BYTES
         ? `too big (${Math.round(sizeBytes / 1024 / 1024)} MiB)`
-        : await this.#read(candidate).catch((error: unknown) => troubleOf(error));
+        : await this.#read(candidate).catch((error: unknown) => {
+            if (error instanceof Stopped) return error.message;
+            const code = systemCodeOf(error);
+            if (code === "EACCES" || code === "EPERM") return "permission was denied";
+            if (code === "ENOENT") return "was removed meanwhile";
+            return /^(Z_|ZSTD|ERR_)/.test(code) ? "does not unpack" : `the system says ${code}`;
+          });
     if (why !== undefined) this.#unread.push({ path, why });
     else this.#files += 1;
     this.#bytes += sizeBytes;
@@ -230,12 +232,4 @@ function isSame(before: Stats, { ino, size, mtimeMs }: Stats): boolean {
 
 function unused({ path, kind, changedAt }: Candidate): Trace {
   return { kind, path, isUnused: true, isEditable: false, changedAt };
-}
-
-function troubleOf(error: unknown): string {
-  if (error instanceof Stopped) return error.message;
-  const code = systemCodeOf(error);
-  if (code === "EACCES" || code === "EPERM") return "permission was denied";
-  if (code === "ENOENT") return "was removed meanwhile";
-  return /^(Z_|ZSTD|ERR_)/.test(code) ? "does not unpack" : `the system says ${code}`;
 }

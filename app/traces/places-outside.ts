@@ -22,7 +22,13 @@ export async function placesOutside(
   const inEach = named.flatMap((path) =>
     isAbsolute(path) ? [path] : place.workspaces.map((workspace) => resolve(workspace.path, path)),
   );
-  const unusual = unusualPlaces(config, entries).map(({ path, why }) => ({
+  // Where conversations or databases of agents may be kept outside of the state folder.
+  const store = textOf(fieldOf(config, "session", "store"));
+  const folders = entries.flatMap((entry) => textOf(fieldOf(entry, "agentDir")) ?? []);
+  const unusual = [
+    ...(store === undefined ? [] : [{ path: store, why: "conversations are kept there" }]),
+    ...folders.map((path) => ({ path, why: "an agent's database is kept there" })),
+  ].map(({ path, why }) => ({
     path: resolve(fromHome(path)),
     why,
   }));
@@ -34,16 +40,6 @@ export async function placesOutside(
       ...(await otherGateways(place, around)),
     ],
   };
-}
-
-/** Where conversations or databases of agents may be kept outside of the state folder. */
-function unusualPlaces(config: unknown, entries: readonly unknown[]): readonly Unsearched[] {
-  const store = textOf(fieldOf(config, "session", "store"));
-  const folders = entries.flatMap((entry) => textOf(fieldOf(entry, "agentDir")) ?? []);
-  return [
-    ...(store === undefined ? [] : [{ path: store, why: "conversations are kept there" }]),
-    ...folders.map((path) => ({ path, why: "an agent's database is kept there" })),
-  ];
 }
 
 /** Those that are known: other profiles of this account, and the one in whose folder the database lies. */

@@ -117,7 +117,13 @@ class TableReader {
         this.isCut = true;
         return;
       }
-      if (this.#holds(row)) this.#take(row);
+      if (this.#holds(row)) {
+        this.rows += 1;
+        const session = row.session_key ?? row.session_id;
+        if (typeof session === "string" && this.#sessions.size < MOST_SESSIONS) this.#sessions.add(session);
+        const at = row.updated_at ?? row.created_at;
+        if (typeof at === "number") this.#changedAt = Math.max(this.#changedAt, at);
+      }
     }
   }
 
@@ -163,14 +169,6 @@ class TableReader {
       this.unreadable += 1;
       return undefined;
     }
-  }
-
-  #take(row: SqliteRow): void {
-    this.rows += 1;
-    const session = row.session_key ?? row.session_id;
-    if (typeof session === "string" && this.#sessions.size < MOST_SESSIONS) this.#sessions.add(session);
-    const at = row.updated_at ?? row.created_at;
-    if (typeof at === "number") this.#changedAt = Math.max(this.#changedAt, at);
   }
 
   /** OpenClaw's commands name a conversation by its key. */

@@ -45,7 +45,13 @@ export async function readNote(path: string, phrases: Phrases): Promise<ReadNote
   reader.read(whole);
   reader.end();
   const found = [...reader.lines].toSorted((a, b) => a - b);
-  return { path, bytes, lines: whole.split(/(?<=\n)/), places: placesOf(found) };
+  const places: Place[] = [];
+  for (const line of found) {
+    const last = places.at(-1);
+    if (last?.last === line - 1) places[places.length - 1] = { first: last.first, last: line };
+    else places.push({ first: line, last: line });
+  }
+  return { path, bytes, lines: whole.split(/(?<=\n)/), places };
 }
 
 /** Throws `changed_meanwhile` if the note is not what was read; `invalid_input` if it cannot be written. */
@@ -65,8 +71,22 @@ async function replace({ path, bytes }: ReadNote, text: string): Promise<void> {
   const draft = pathOf(`.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
   try {
     const { stats } = await readAt(path);
-    await writeLike(stats, draft, text);
-    if (!(await readAt(path)).bytes.equals(bytes)) throw changed(path);
+    const { mode, uid, gid } = stats;
+    const file = await open(draft, "wx", 0o600);
+    try {
+      await file.chown(uid, gid);
+      await file.chmod(mode & 0o7777);
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (!(await readAt(path)).bytes.equals(bytes))
+      throw new HelmdeckError(
+        "changed_meanwhile",
+        `${path} was changed since it was read; nothing was taken out of it. Run traces again.`,
+        { details: { path } },
+      );
     await rename(draft, pathOf(basename(path)));
     await folder.sync();
   } finally {
@@ -87,18 +107,6 @@ async function openFolder(path: string): Promise<{ folder: FileHandle; pathOf: (
   return { folder, pathOf: (name) => join(place === undefined ? path : opened, name) };
 }
 
-async function writeLike({ mode, uid, gid }: Stats, draft: string, text: string): Promise<void> {
-  const file = await open(draft, "wx", 0o600);
-  try {
-    await file.chown(uid, gid);
-    await file.chmod(mode & 0o7777);
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 async function readAt(path: string): Promise<{ readonly bytes: Buffer; readonly stats: Stats }> {
   const file = await openInPlace(path).catch((error: unknown) =>
     Promise.reject(refused(path, `cannot be read (${systemCodeOf(error)})`)),
@@ -114,26 +122,8 @@ async function readAt(path: string): Promise<{ readonly bytes: Buffer; readonly 
   }
 }
 
-function placesOf(lines: readonly number[]): readonly Place[] {
-  const places: Place[] = [];
-  for (const line of lines) {
-    const last = places.at(-1);
-    if (last?.last === line - 1) places[places.length - 1] = { first: last.first, last: line };
-    else places.push({ first: line, last: line });
-  }
-  return places;
-}
-
 function refused(path: string, why: string): HelmdeckError {
   return new HelmdeckError("invalid_input", `${path} ${why}; nothing was changed. Edit it by hand.`, {
     details: { path },
   });
-}
-
-function changed(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "changed_meanwhile",
-    `${path} was changed since it was read; nothing was taken out of it. Run traces again.`,
-    { details: { path } },
-  );
 }

@@ -42,7 +42,17 @@ export async function valuesInScope(memory: Memory, caller: string, scope: strin
     case "key":
     case "document": {
       const keys = readings.map((one) => (one.kind === "key" ? one.key : scope.trim()));
-      return ofNamed(memory, caller, keys);
+      // The first of the names that a fact has.
+      for (const key of keys) {
+        try {
+          const fact = await memory.getFact(caller, { key });
+          if (fact !== undefined) return await valuesOf(memory, caller, [fact]);
+        } catch (error) {
+          if (isHelmdeckError(error, "entry_unreadable")) return { ...NO_VALUES, unreadable: 1 };
+          throw error;
+        }
+      }
+      return NO_VALUES;
     }
     default:
       return { ...NO_VALUES, hasRecords: true };
@@ -62,20 +72,6 @@ export function joined(all: readonly ValuesInScope[]): ValuesInScope {
     ...(since.length > 0 && { since: Math.min(...since) }),
     ...(until.length > 0 && { until: Math.max(...until) }),
   };
-}
-
-/** The first of the names that a fact has. */
-async function ofNamed(memory: Memory, caller: string, keys: readonly string[]): Promise<ValuesInScope> {
-  for (const key of keys) {
-    try {
-      const fact = await memory.getFact(caller, { key });
-      if (fact !== undefined) return await valuesOf(memory, caller, [fact]);
-    } catch (error) {
-      if (isHelmdeckError(error, "entry_unreadable")) return { ...NO_VALUES, unreadable: 1 };
-      throw error;
-    }
-  }
-  return NO_VALUES;
 }
 
 async function ofListed(memory: Memory, caller: string, query: FactsQuery): Promise<ValuesInScope> {

@@ -150,7 +150,14 @@ class Walk {
     const stats = await lstat(path).catch((error: unknown) => reasonOf(error));
     const why = typeof stats === "string" ? stats : this.#whyNot(path, stats);
     if (why !== undefined) this.#unread.set(path, why);
-    else if (typeof stats !== "string") await this.#take(path, stats, classify, root);
+    else if (typeof stats !== "string") {
+      if (stats.isDirectory()) {
+        await this.#folder(path, root, classify);
+      } else if (stats.isFile()) {
+        const kind = classify(relative(root, path).split(sep).join("/"));
+        this.#files.set(path, { path, ...kind, sizeBytes: stats.size, changedAt: stats.mtimeMs });
+      }
+    }
   }
 
   #whyNot(path: string, stats: Stats): string | undefined {
@@ -158,15 +165,6 @@ class Walk {
     if (!stats.isFile() && !stats.isDirectory()) return undefined;
     if (this.#owner !== undefined && stats.uid !== this.#owner) return "belongs to another account";
     return stats.isDirectory() ? NOT_SEARCHED.get(basename(path)) : undefined;
-  }
-
-  async #take(path: string, stats: Stats, classify: Classify, root: string): Promise<void> {
-    if (stats.isDirectory()) {
-      await this.#folder(path, root, classify);
-    } else if (stats.isFile()) {
-      const kind = classify(relative(root, path).split(sep).join("/"));
-      this.#files.set(path, { path, ...kind, sizeBytes: stats.size, changedAt: stats.mtimeMs });
-    }
   }
 }
 

@@ -31,13 +31,9 @@ export function coerced(schema: unknown, given: unknown): unknown {
     const list = typeof given === "string" ? listIn(given, items) : given;
     return Array.isArray(list) ? list.map((item: unknown) => coerced(items, item)) : list;
   }
-  if (type === "string" && isCertain(given)) return String(given);
+  // Whether the text from which a client made it is known: 1.1 may have been 1.10.
+  if (type === "string" && (typeof given === "boolean" || Number.isSafeInteger(given))) return String(given);
   return typeof given === "string" ? coercedText(type, given) : given;
-}
-
-/** Whether the text from which a client made it is known: 1.1 may have been 1.10. */
-function isCertain(given: unknown): boolean {
-  return typeof given === "boolean" || Number.isSafeInteger(given);
 }
 
 function coercedText(type: unknown, text: string): unknown {

@@ -1,9 +1,9 @@
 /**
  * Between the use cases' values and JSON: names are camelCase here and snake_case there, and times (`…At`, `until`, `asOf`, `since`) are Unix
  * milliseconds here and RFC 3339 there. What is absent or null there is absent here.
+ * Field names that are not known in advance, such as those of an error's details, are converted too.
  */
 import { rfc3339 } from "../../engine/rfc3339.ts";
-import { snakeCase } from "./snake-case.ts";
 
 /** Their fields have names that a person or a program chose. */
 type Free = "inputs" | "learn_inputs" | "learnInputs" | "common_inputs" | "metadata";
@@ -65,19 +65,13 @@ function written(value: unknown): unknown {
 
 function writtenField(name: string, field: unknown): unknown {
   if (FREE.has(name)) return field;
-  return typeof field === "number" && isTime(name) ? timeText(field) : written(field);
-}
-
-function isTime(name: string): boolean {
-  return name.endsWith("At") || TIMES.has(name);
+  // From 1970 through 9999.
+  return typeof field === "number" && (name.endsWith("At") || TIMES.has(name))
+    ? rfc3339(Math.min(Math.max(field, 0), LAST_TIME))
+    : written(field);
 }
 
 const TIMES: ReadonlySet<string> = new Set(["until", "asOf", "since"]);
-
-/** From 1970 through 9999. */
-function timeText(at: number): string {
-  return rfc3339(Math.min(Math.max(at, 0), LAST_TIME));
-}
 const LAST_TIME = Date.UTC(9999, 11, 31);
 
 function read(json: unknown): unknown {
@@ -102,4 +96,12 @@ function eachField(
 
 function camelCase(name: string): string {
   return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function snakeCased<Value>(fields: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,7 +1,7 @@
 /** The reply of any failure. */
 import type { HelmdeckError } from "../../engine/errors.ts";
+import { snakeCased } from "./codec.ts";
 import type { ErrorReply } from "./schemas.ts";
-import { snakeCased } from "./snake-case.ts";
 
 /** The envelope of every failure. A message of {@link HelmdeckError} never holds a stored value or a secret. */
 export function errorReply({

@@ -201,15 +201,13 @@ class WorkerLink {
     worker.on("error", (error) => {
       cause = error;
     });
-    worker.on("exit", (exitCode) => this.#onExit(running, exitCode, cause));
+    worker.on("exit", (exitCode) => {
+      if (this.#running === running) this.#running = undefined;
+      this.#deaths = running.hasAnswered ? 1 : this.#deaths + 1;
+      this.#restartAt = this.#clock() + pauseAfter(this.#deaths, PAUSES);
+      running.rpc.$close(unavailable(`The memory worker stopped${nameOf(cause)} (exit code ${exitCode}).`));
+    });
     return running;
-  }
-
-  #onExit(running: Running, exitCode: number, cause: unknown): void {
-    if (this.#running === running) this.#running = undefined;
-    this.#deaths = running.hasAnswered ? 1 : this.#deaths + 1;
-    this.#restartAt = this.#clock() + pauseAfter(this.#deaths, PAUSES);
-    running.rpc.$close(unavailable(`The memory worker stopped${nameOf(cause)} (exit code ${exitCode}).`));
   }
 
   async #closeRunning(): Promise<void> {

@@ -1,8 +1,8 @@
 /** A database of generated facts and their vectors, stored by the product itself. */
 import { join } from "node:path";
-import { recallOverStore } from "../../app/corpus-source.ts";
+import { recallOverStore } from "../../app/corpus-pages.ts";
+import { vectorCacheOver } from "../../app/embedding/open-embeddings.ts";
 import { openMemory } from "../../app/open-memory.ts";
-import { vectorCacheOver } from "../../app/vector-cache.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { loadOrMakeKey } from "../../engine/store/find-key.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";

@@ -1,6 +1,6 @@
 /** The vector searches that are compared, each over the vectors of the same facts. */
 import { DatabaseSync } from "node:sqlite";
-import { recallOverStore } from "../../app/corpus-source.ts";
+import { recallOverStore } from "../../app/corpus-pages.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import type { EntryId } from "../../engine/store/memory-store.ts";
 import { createRecall } from "../../recall/recall.ts";

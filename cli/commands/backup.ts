@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../../app/presenters/words.ts";
-import { snakeCased } from "../../app/wire/snake-case.ts";
+import { snakeCased } from "../../app/wire/codec.ts";
 import type { CommandContext, Runs } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { nonEmpty, withExamples } from "../../commands/option-parsers.ts";

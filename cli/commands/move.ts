@@ -17,7 +17,7 @@ import {
 } from "../../app/moving/store-place.ts";
 import type { OpenMemoryOptions } from "../../app/open-memory-options.ts";
 import { counted } from "../../app/presenters/words.ts";
-import { snakeCased } from "../../app/wire/snake-case.ts";
+import { snakeCased } from "../../app/wire/codec.ts";
 import type { CommandContext } from "../../commands/command-line.ts";
 import { EXIT_DONE } from "../../commands/exit-codes.ts";
 import { showCount } from "../../commands/progress-bar.ts";

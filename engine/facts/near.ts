@@ -18,7 +18,12 @@ const MOST_COMPARED = 128;
  * order.
  */
 export function nearestKeys(text: string, keys: readonly string[]): readonly string[] {
-  const wanted = wantedBy(text);
+  // The text itself, and the text without its scope, line numbers, path frame and category.
+  const named = citedPath(withoutScope(text));
+  const place = parsePath(named);
+  const inner = place === undefined ? withoutFrame(named) : `${place.category}/${place.key}`;
+  const names = new Set([text, withoutScope(text), withoutLines(withoutScope(text)), inner, tailOf(inner)]);
+  const wanted = { names, forms: [...new Set([...names].map(formOf))].filter((form) => form !== "") };
   return keys
     .map((key) => ({ key, nearness: nearnessOf(key, wanted) }))
     .filter(({ nearness }) => nearness < FAR)
@@ -30,15 +35,6 @@ export function nearestKeys(text: string, keys: readonly string[]): readonly str
 interface Wanted {
   readonly names: ReadonlySet<string>;
   readonly forms: readonly string[];
-}
-
-/** The text itself, and the text without its scope, line numbers, path frame and category. */
-function wantedBy(text: string): Wanted {
-  const named = citedPath(withoutScope(text));
-  const place = parsePath(named);
-  const inner = place === undefined ? withoutFrame(named) : `${place.category}/${place.key}`;
-  const names = new Set([text, withoutScope(text), withoutLines(withoutScope(text)), inner, tailOf(inner)]);
-  return { names, forms: [...new Set([...names].map(formOf))].filter((form) => form !== "") };
 }
 
 function withoutScope(text: string): string {

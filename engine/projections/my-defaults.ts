@@ -124,8 +124,21 @@ class RunTally {
   }
 
   add(run: RecordedRun): void {
-    const inputs = shownInputs(run.row.learn_inputs);
-    this.#addRecent(run, inputs);
+    // Inputs come from people and models, and go into a model's context.
+    const shown =
+      run.row.learn_inputs &&
+      Object.entries(run.row.learn_inputs).map(([field, value]) => [field, harmlessLine(value)]);
+    const inputs = shown && Object.fromEntries(shown);
+    const { outcome, at_unix, duration_ms } = run.row;
+    this.#recent.push({
+      kind: run.kind,
+      key: run.key,
+      id: nameOfRun(run),
+      outcome,
+      at_unix,
+      ...defined({ duration_ms, learn_inputs: inputs }),
+    });
+    if (this.#recent.length >= 2 * DEFAULTS_LIMITS.recent) this.#recent = this.#newest();
     if (run.kind === "pack") this.#addFindings(run.row);
     if (run.row.outcome !== (run.kind === "pack" ? "ok" : "succeeded")) return;
     const uses = run.kind === "pack" ? this.#packs : this.#pipelines;
@@ -158,19 +171,6 @@ class RunTally {
       recent: this.#newest(),
       ...defined({ note }),
     };
-  }
-
-  #addRecent(run: RecordedRun, inputs: Inputs | undefined): void {
-    const { outcome, at_unix, duration_ms } = run.row;
-    this.#recent.push({
-      kind: run.kind,
-      key: run.key,
-      id: nameOfRun(run),
-      outcome,
-      at_unix,
-      ...defined({ duration_ms, learn_inputs: inputs }),
-    });
-    if (this.#recent.length >= 2 * DEFAULTS_LIMITS.recent) this.#recent = this.#newest();
   }
 
   #newest(): RecentRun[] {
@@ -227,12 +227,6 @@ class UseTally {
 }
 
 type Inputs = Readonly<Record<string, string>>;
-
-/** Inputs come from people and models, and go into a model's context. */
-function shownInputs(inputs: Inputs | undefined): Inputs | undefined {
-  const shown = inputs && Object.entries(inputs).map(([field, value]) => [field, harmlessLine(value)]);
-  return shown && Object.fromEntries(shown);
-}
 
 /** A run in the future, by another machine's clock, weighs as much as one now. */
 function weightAt(atUnix: number, now: number): number {

@@ -28,7 +28,10 @@ export async function summariseMemory(
     const newest = await reader.listMeta({ namespace, origin, category, limit: RECENT_KEYS });
     summaries.push({ name: category, origin, count, recentKeys: newest.entries.map(({ key }) => key) });
   }
-  return summaries.sort(byOriginThenName);
+  return summaries.sort((a, b) => {
+    if (a.origin !== b.origin) return a.origin === "fact" ? -1 : 1;
+    return a.name < b.name ? -1 : 1;
+  });
 }
 
 /** The summary as Markdown: the document at `helmdeck/my-memory.md`. */
@@ -59,11 +62,6 @@ function categorySection({ name, origin, count, recentKeys }: CategorySummary): 
   const newest = recentKeys.map((key) => `- ${harmlessLine(key)} (${pathOf(name, key)})`);
   const heading = `## ${name}: ${count} ${count === 1 ? one : many}`;
   return [heading, "", count > newest.length ? "The newest:" : "All of them:", "", ...newest].join("\n");
-}
-
-function byOriginThenName(a: CategorySummary, b: CategorySummary): number {
-  if (a.origin !== b.origin) return a.origin === "fact" ? -1 : 1;
-  return a.name < b.name ? -1 : 1;
 }
 
 /** Pinned ones first. */

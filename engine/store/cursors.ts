@@ -1,11 +1,13 @@
-/** The two kinds of cursor: a position in a listing, and a position in the change feed. */
-
-import { type HelmdeckError, invalidField } from "../errors.ts";
+/** The two kinds of cursor (a position in a listing, and one in the change feed), and the changes that a feed shows. */
+import { invalidField } from "../errors.ts";
 import { jsonListOf } from "../json.ts";
-import type { UnixMs } from "./memory-store.ts";
+import { isExpired } from "./entry-rules.ts";
+import type { Changes, EntryId, UnixMs } from "./memory-store.ts";
+import type { Sealer } from "./sealing.ts";
+import { openRows, type StoredRow } from "./stored-rows.ts";
 
 /** The last entry of a page. Pages go from newer to older, then by id, so a position is stable while others write. */
-export interface ListPlace {
+interface ListPlace {
   readonly updatedAt: UnixMs;
   readonly id: string;
 }
@@ -17,17 +19,14 @@ export function encodeListCursor({ updatedAt, id }: ListPlace): string {
 /** Throws `invalid_input` for anything that {@link encodeListCursor} did not create. */
 export function decodeListCursor(cursor: string): ListPlace {
   const [updatedAt, id, ...more] = jsonListOf(Buffer.from(cursor, "base64url").toString());
-  if (!Number.isSafeInteger(updatedAt) || typeof id !== "string" || more.length > 0) throw notACursor();
+  if (!Number.isSafeInteger(updatedAt) || typeof id !== "string" || more.length > 0)
+    throw invalidField("cursor", "is not from an earlier page; leave it out");
   return { updatedAt: Number(updatedAt), id };
 }
 
 /** A damaged row at the end of a page may have a time beyond safe integers; the next page must still follow it. */
 function clamp(updatedAt: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, updatedAt));
-}
-
-function notACursor(): HelmdeckError {
-  return invalidField("cursor", "is not from an earlier page; leave it out");
 }
 
 /**
@@ -108,4 +107,20 @@ export function pruneTarget(
 ): number | undefined {
   if (oldestRemoval === undefined || oldestRemoval > lastSeq - 2 * keep) return undefined;
   return lastSeq - keep;
+}
+
+/** An entry that was written and has expired since counts as removed: a reader may hold an older version with a later expiry. */
+export function openChanges(
+  page: readonly StoredRow[],
+  sealer: Sealer,
+  now: UnixMs,
+): Pick<Extract<Changes, { kind: "changes" }>, "upserts" | "removed" | "unreadable"> {
+  const isGone = (row: StoredRow): boolean =>
+    !("sealed" in row) || (typeof row.expires_at === "number" && isExpired(row.expires_at, now));
+  const { entries, unreadable } = openRows(
+    page.filter((row) => !isGone(row)),
+    sealer,
+  );
+  const removed = page.filter(isGone).map((row) => `${row.id}` as EntryId); // ids are only ever written by us
+  return { upserts: entries, removed, unreadable };
 }

@@ -25,9 +25,20 @@ export function checkNewEntry(entry: NewEntry): void {
   checkText("namespace", entry.namespace, 1, ENTRY_LIMITS.namespaceBytes);
   checkText("key", entry.key, 1, ENTRY_LIMITS.keyBytes);
   checkText("category", entry.category, 0, ENTRY_LIMITS.categoryBytes);
-  checkOrigin(entry.origin);
-  checkTags(entry.tags);
-  checkValue(entry.value);
+  if (!ORIGINS.some((known) => known === entry.origin)) {
+    throw invalidField("origin", `must be one of ${ORIGINS.join(", ")}`);
+  }
+  if (!Array.isArray(entry.tags) || entry.tags.length > ENTRY_LIMITS.tags) {
+    throw invalidField("tags", `must be a list of at most ${ENTRY_LIMITS.tags}`);
+  }
+  for (const tag of entry.tags) checkText("tags", tag, 1, ENTRY_LIMITS.tagBytes);
+  if (!(entry.value instanceof Uint8Array)) throw invalidField("value", "must be bytes");
+  if (entry.value.byteLength > ENTRY_LIMITS.valueBytes) {
+    throw invalidField(
+      "value",
+      `may have at most ${ENTRY_LIMITS.valueBytes} bytes, but has ${entry.value.byteLength}`,
+    );
+  }
   if (entry.writer !== undefined) checkWriter(entry.writer);
   if (entry.conversationId !== undefined)
     checkText("conversation_id", entry.conversationId, 1, ENTRY_LIMITS.conversationBytes);
@@ -60,29 +71,6 @@ function checkText(field: string, text: unknown, leastBytes: number, mostBytes: 
   const bytes = Buffer.byteLength(text);
   if (bytes < leastBytes || bytes > mostBytes) {
     throw invalidField(field, `must have ${leastBytes} to ${mostBytes} bytes of UTF-8, but has ${bytes}`);
-  }
-}
-
-function checkOrigin(origin: unknown): void {
-  if (!ORIGINS.some((known) => known === origin)) {
-    throw invalidField("origin", `must be one of ${ORIGINS.join(", ")}`);
-  }
-}
-
-function checkTags(tags: unknown): void {
-  if (!Array.isArray(tags) || tags.length > ENTRY_LIMITS.tags) {
-    throw invalidField("tags", `must be a list of at most ${ENTRY_LIMITS.tags}`);
-  }
-  for (const tag of tags) checkText("tags", tag, 1, ENTRY_LIMITS.tagBytes);
-}
-
-function checkValue(value: unknown): void {
-  if (!(value instanceof Uint8Array)) throw invalidField("value", "must be bytes");
-  if (value.byteLength > ENTRY_LIMITS.valueBytes) {
-    throw invalidField(
-      "value",
-      `may have at most ${ENTRY_LIMITS.valueBytes} bytes, but has ${value.byteLength}`,
-    );
   }
 }
 

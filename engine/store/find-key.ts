@@ -166,7 +166,10 @@ const SETTING = "HELMDECK_MEMORY_KEY_COMMAND";
  */
 async function keyFromCommand(setting: string, run: RunCommand | undefined): Promise<MasterKey> {
   const argv = parseArgv(setting);
-  if (run === undefined) throw notHere();
+  if (run === undefined)
+    throw unreadable(
+      "this process runs no commands. In OpenClaw, use a SecretRef (source exec) in encryptionKey of the plugin's configuration",
+    );
   const [name] = argv;
   const printed = await run(argv).catch((error: unknown) => {
     throw unreadable(`the command ${name} ${whyOf(error)}. Run it in a shell to see its output`, {
@@ -174,7 +177,12 @@ async function keyFromCommand(setting: string, run: RunCommand | undefined): Pro
     });
   });
   const text = printed.trim();
-  if (text === "") throw printedNothing(name);
+  if (text === "")
+    throw new HelmdeckError(
+      "key_missing",
+      `The command ${name} in ${SETTING} printed no key. It must print the 64 hexadecimal digits to standard output.`,
+      { details: { command: name } },
+    );
   return parseKey(text, `The output of the command ${name} in ${SETTING}`);
 }
 
@@ -211,20 +219,6 @@ function whyOf(error: unknown): string {
 function notAList(): HelmdeckError {
   return unreadable(
     'it must be a JSON list of the program and its arguments, such as ["vault", "kv", "get", "-field=key", "secret/memory"]',
-  );
-}
-
-function notHere(): HelmdeckError {
-  return unreadable(
-    "this process runs no commands. In OpenClaw, use a SecretRef (source exec) in encryptionKey of the plugin's configuration",
-  );
-}
-
-function printedNothing(name: string): HelmdeckError {
-  return new HelmdeckError(
-    "key_missing",
-    `The command ${name} in ${SETTING} printed no key. It must print the 64 hexadecimal digits to standard output.`,
-    { details: { command: name } },
   );
 }
 

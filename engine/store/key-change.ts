@@ -41,7 +41,10 @@ export function begunChange(
     if (wanted.id !== current.id) throw anotherChange(current.id);
     return undefined;
   }
-  if (wanted.id === current.id) throw sameKey();
+  if (wanted.id === current.id)
+    throw new HelmdeckError("invalid_input", "The new key is already in use. Create another one.", {
+      details: { field: "key" },
+    });
   const storeId = stored.storeId ?? new Uint8Array(0);
   const former = wanted.wrap(current, storeId);
   const change = { formerCheck: current.check, former, current: current.wrap(wanted, storeId) };
@@ -65,12 +68,6 @@ function anotherChange(key: string): HelmdeckError {
     `The change to the key ${key} is unfinished, or another one has begun since. Finish it with that key first.`,
     { details: { field: "key", key } },
   );
-}
-
-function sameKey(): HelmdeckError {
-  return new HelmdeckError("invalid_input", "The new key is already in use. Create another one.", {
-    details: { field: "key" },
-  });
 }
 
 /** Options and progress of resealing, for any back end. */

@@ -69,7 +69,18 @@ export async function findKeyFile(path: string): Promise<FoundKey | undefined> {
   const handle = await openKeyFile(path);
   if (handle === undefined) return undefined;
   try {
-    return await readOpened(path, handle);
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw unreadable(path, "is not a regular file");
+    if (stats.size > LARGEST_KEY_FILE_BYTES) {
+      throw unreadable(path, `has ${stats.size} bytes, but a key file has 65; this is not a key file`);
+    }
+    const key = parseKey((await handle.readFile("latin1")).trim(), path);
+    const mode = stats.mode & 0o777;
+    return {
+      key,
+      ...((mode & GROUP_AND_OTHERS) !== 0 && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }),
+      ...defined({ owner: foreignOwner(stats) }),
+    };
   } finally {
     await handle.close();
   }
@@ -111,21 +122,6 @@ async function refuseDanglingLink(path: string): Promise<undefined> {
   );
   if (isLink) throw missing(path, "is a symbolic link to a missing file");
   return undefined;
-}
-
-async function readOpened(path: string, handle: FileHandle): Promise<FoundKey> {
-  const stats = await handle.stat();
-  if (!stats.isFile()) throw unreadable(path, "is not a regular file");
-  if (stats.size > LARGEST_KEY_FILE_BYTES) {
-    throw unreadable(path, `has ${stats.size} bytes, but a key file has 65; this is not a key file`);
-  }
-  const key = parseKey((await handle.readFile("latin1")).trim(), path);
-  const mode = stats.mode & 0o777;
-  return {
-    key,
-    ...((mode & GROUP_AND_OTHERS) !== 0 && { sharedMode: `0${mode.toString(8).padStart(3, "0")}` }),
-    ...defined({ owner: foreignOwner(stats) }),
-  };
 }
 
 async function place(path: string, content: Uint8Array): Promise<boolean> {

@@ -1,13 +1,17 @@
 /**
- * Validates a pack before registration: name, version, two schemas, and a safe memory policy.
+ * What a pack must be (name, version, two schemas, a safe memory policy), the packs of an engine by name, with their
+ * descriptions for clients, and the check of each input and output.
  *
  * If a pack's answer depends on a secret, a folder or this machine, caching would give one run's answer to another run that
  * must not have it. So such a pack cannot use the cache, and registration refuses it.
  */
-import type { $ZodType } from "zod/v4/core";
-import { type HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { type $ZodType, safeParseAsync, toJSONSchema } from "zod/v4/core";
+import { defined } from "../../engine/defined.ts";
+import { type ErrorCode, type ErrorDetails, HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { checkCategory } from "../../engine/facts/facts-policy.ts";
-import type { Pack, PackMemoryPolicy } from "./pack-contract.ts";
+import { harmlessLine } from "../../engine/facts/hostile-text.ts";
+import { fieldOf, ruleOf } from "../../engine/schema-issues.ts";
+import type { Pack, PackInfo, PackMemoryPolicy } from "./pack-contract.ts";
 
 export const PACK_LIMITS = {
   nameCharacters: 64,
@@ -39,9 +43,12 @@ export function definePack<Input, Output>(pack: Pack<Input, Output>): Pack<Input
 }
 
 /** Throws `invalid_input`, naming the pack, the field and the rule. */
-export function checkPack(pack: Pack): void {
+function checkPack(pack: Pack): void {
   checkName(pack);
-  checkVersion(pack);
+  const { version } = pack;
+  const fits = typeof version === "string" && version.length <= PACK_LIMITS.versionCharacters;
+  if (!fits || !SEMVER.test(version))
+    throw refuse(pack, "version", "must be a semantic version, such as 1.2.0");
   checkText(pack, "description", PACK_LIMITS.descriptionCharacters);
   if (pack.title !== undefined) checkText(pack, "title", PACK_LIMITS.titleCharacters);
   checkSchema(pack, "input");
@@ -59,13 +66,6 @@ function checkName(pack: Pack): void {
     "name",
     `must be lower-case words joined by dots, such as github.list_issues, with at most ${PACK_LIMITS.nameCharacters} characters`,
   );
-}
-
-function checkVersion(pack: Pack): void {
-  const { version } = pack;
-  const fits = typeof version === "string" && version.length <= PACK_LIMITS.versionCharacters;
-  if (!fits || !SEMVER.test(version))
-    throw refuse(pack, "version", "must be a semantic version, such as 1.2.0");
 }
 
 function checkText(pack: Pack, field: "title" | "description", most: number): void {
@@ -141,4 +141,100 @@ export function isWholeWithin(value: unknown, least: number, most: number): valu
 function refuse(pack: Pack, field: string, rule: string): HelmdeckError {
   const named = typeof pack.name === "string" && NAME.test(pack.name) ? `pack ${pack.name}` : "a pack";
   return invalidField(field, rule, { named: `${field} of ${named}` });
+}
+
+export interface RegisteredPack {
+  readonly pack: Pack;
+  readonly info: PackInfo;
+}
+
+/** Sorted by name. Throws `invalid_input` if a pack is invalid, or two packs have the same name. */
+export function registerPacks(
+  packs: readonly Pack[],
+  hasStore: boolean,
+): ReadonlyMap<string, RegisteredPack> {
+  const registered = new Map<string, RegisteredPack>();
+  for (const pack of packs.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    checkPack(pack);
+    if (registered.has(pack.name)) throw refuse(pack, "name", "is taken by another pack");
+    registered.set(pack.name, { pack, info: infoOf(pack, hasStore) });
+  }
+  return registered;
+}
+
+function infoOf(pack: Pack, hasStore: boolean): PackInfo {
+  return Object.freeze({
+    name: pack.name,
+    title: pack.title ?? pack.name,
+    version: pack.version,
+    description: pack.description,
+    inputSchema: jsonSchemaOf(pack, "input"),
+    outputSchema: jsonSchemaOf(pack, "output"),
+    startsProcess: pack.startsProcess === true,
+    ...defined({ effects: pack.effects, pages: pack.pages }),
+    cached: hasStore && pack.memory?.cache === true,
+  });
+}
+
+/** Fields with defaults are optional in the input schema and required in the output schema. */
+function jsonSchemaOf(pack: Pack, field: "input" | "output"): PackInfo["inputSchema"] {
+  try {
+    return { ...toJSONSchema(pack[field], { io: field }) };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : "it has no JSON form";
+    throw refuse(pack, field, `cannot be described to clients as JSON Schema (${problem})`);
+  }
+}
+
+const RULE_CHARACTERS = 300;
+
+/** The parsed input, with defaults and without unknown fields. Throws `invalid_input`. */
+export function requireInput(pack: Pack, input: unknown): Promise<unknown> {
+  return requireValid(pack, "input", input, (message, details) => {
+    return new HelmdeckError("invalid_input", message, { details });
+  });
+}
+
+/** Like {@link requireInput}, for the handler's output. Throws `invalid_output`; keeps findings in the output. */
+export function requireOutput(pack: Pack, output: unknown): Promise<unknown> {
+  return requireValid(pack, "output", output, (message, details) => {
+    return new PackFailure(message, output, { code: "invalid_output", details });
+  });
+}
+
+async function requireValid(
+  pack: Pack,
+  side: "input" | "output",
+  value: unknown,
+  refusal: (message: string, details: ErrorDetails) => HelmdeckError,
+): Promise<unknown> {
+  const schema: $ZodType = pack[side];
+  const parsed = await safeParseAsync(schema, value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const field = (issue && fieldOf(issue)) || side;
+  const rule = harmlessLine(ruleOf(issue)).slice(0, RULE_CHARACTERS);
+  // The parser's error is not passed on as the cause, because it contains the refused value.
+  throw refusal(`The ${side} of ${pack.name} was refused: ${field}: ${rule}.`, { pack: pack.name, field });
+}
+
+interface FailureOptions {
+  readonly code?: ErrorCode;
+  readonly details?: ErrorDetails;
+}
+
+/** A failed run with output: its findings go into the audit row, as for any run. */
+export class PackFailure extends HelmdeckError {
+  /** Not enumerable, so that logging or showing the error does not include it. */
+  readonly #output: unknown;
+
+  /** `output`: the output so far, such as `{ lint: { findings } }`. */
+  constructor(message: string, output: unknown, { code = "pack_failed", details = {} }: FailureOptions = {}) {
+    super(code, message, { details });
+    this.#output = output;
+  }
+
+  static outputOf(error: HelmdeckError): unknown {
+    return error instanceof PackFailure ? error.#output : undefined;
+  }
 }

@@ -1,9 +1,29 @@
-/** Makes a handler's context for one run. Its session starts processes only if the pack declares it. */
-import { HelmdeckError } from "../../engine/errors.ts";
-import { harmlessLine } from "../../engine/facts/hostile-text.ts";
-import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
-import { namespaceOf, type Subject } from "../../engine/store/namespace.ts";
+/**
+ * A handler's context for one run: its session, which starts processes only if the pack declares it, and its notes (ec.memory)
+ * over the store, for one namespace.
+ *
+ * Threat: somebody controls a handler's input, and through it a key, a tag or a value. Defence: the origin is always `pack` and
+ * the namespace is fixed here, so no key can reach a fact, an audit row, a cached answer or another caller; sizes and
+ * characters have the same limits as facts. All packs of an engine share a caller's notes (docs/decisions/0018): packs are the
+ * operator's own code in one process, so a separation would protect nothing.
+ */
+
+import { defined } from "../../engine/defined.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import {
+  checkCategory,
+  checkTags,
+  FACT_LIMITS,
+  refuseHostile,
+  refuseLong,
+  textOf,
+} from "../../engine/facts/facts-policy.ts";
+import { harmlessLine, problemOfName } from "../../engine/facts/hostile-text.ts";
+import { pagesOf } from "../../engine/pages-of.ts";
+import type { Entry, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
+import { type Namespace, namespaceOf, type Subject } from "../../engine/store/namespace.ts";
 import { type Limits, openLimits, type Timer } from "../../engine/timing.ts";
+import { isWholeWithin, PACK_LIMITS } from "./define-pack.ts";
 import type {
   ArtifactRef,
   ArtifactSink,
@@ -11,14 +31,18 @@ import type {
   NewArtifact,
   Pack,
   PackContext,
+  PackMemory,
+  PackMemoryPolicy,
+  PackNote,
+  PackNoteMeta,
+  PackNoteOptions,
   Session,
 } from "./pack-contract.ts";
-import { openNotes } from "./pack-notes.ts";
 import type { Progress, Waiter } from "./single-flight.ts";
 
 const PROGRESS_CHARACTERS = 200;
 
-export interface ContextParts {
+interface ContextParts {
   readonly pack: Pack;
   readonly caller: Subject;
   readonly waiter: Waiter;
@@ -86,19 +110,16 @@ function guardSession(pack: Pack, session: Session, signal: AbortSignal): Sessio
     id: session.id,
     folder: session.folder,
     run: async (program, args, options = {}) => {
-      if (pack.startsProcess !== true) throw undeclared(pack);
+      if (pack.startsProcess !== true)
+        throw new HelmdeckError(
+          "forbidden",
+          `${pack.name} may not start processes: it is not declared with startsProcess.`,
+          { details: { pack: pack.name } },
+        );
       const signals = options.signal === undefined ? [signal] : [signal, options.signal];
       return session.run(program, args, { ...options, signal: AbortSignal.any(signals) });
     },
   };
-}
-
-function undeclared(pack: Pack): HelmdeckError {
-  return new HelmdeckError(
-    "forbidden",
-    `${pack.name} may not start processes: it is not declared with startsProcess.`,
-    { details: { pack: pack.name } },
-  );
 }
 
 /** The artifacts of one run: stored at once, and deleted if the run fails. */
@@ -138,7 +159,7 @@ export class RunArtifacts {
   }
 }
 
-export interface RunLimitsOptions {
+interface RunLimitsOptions {
   readonly pack: string;
   readonly deadlineMs: number;
   readonly timer: Timer;
@@ -166,4 +187,123 @@ export function closed(): HelmdeckError {
 function deadlineExceeded(pack: string, deadlineMs: number): HelmdeckError {
   const message = `${pack} did not end within its deadline of ${deadlineMs} ms.`;
   return new HelmdeckError("deadline_exceeded", message, { details: { pack, deadlineMs } });
+}
+
+/** Maximum number of notes that `list` returns. */
+const MOST_LISTED_NOTES = 1_000;
+/** Maximum number of notes that `context` returns. */
+const CONTEXT_NOTES = 50;
+
+const PAGE = 100;
+
+interface NotesOptions {
+  readonly store: MemoryStore;
+  readonly namespace: Namespace;
+  readonly policy: PackMemoryPolicy;
+  readonly now: () => UnixMs;
+}
+
+/** Methods throw the store's errors. An invalid key is a miss. */
+function openNotes({ store, namespace, policy, now }: NotesOptions): PackMemory {
+  const refTo = (key: string) => ({ namespace, origin: "pack", key }) as const;
+  return {
+    namespace: () => namespace,
+    store: async (key, value, options = {}) => {
+      const { ttlSeconds, ...note } = checkNote(key, value, options, policy);
+      await store.put({ ...refTo(note.key), ...note, expiresAt: now() + ttlSeconds * 1_000 });
+    },
+    recall: async (key) => {
+      const name = keyOfNote(key);
+      const entry = name === undefined ? undefined : await store.get(refTo(name));
+      return entry && noteOf(entry);
+    },
+    list: async (prefix) => (await listNotes(store, namespace, prefix)).map(noteOf),
+    delete: async (key) => {
+      const name = keyOfNote(key);
+      return name !== undefined && (await store.delete(refTo(name))).deleted > 0;
+    },
+    context: async () => {
+      // A fingerprint is computed from the value and not stored in clear, so these fifty entries are decrypted.
+      const { entries } = await store.list({ namespace, origin: "pack", limit: CONTEXT_NOTES });
+      return { namespace, entries: groupByCategory(entries) };
+    },
+  };
+}
+
+async function listNotes(
+  store: MemoryStore,
+  namespace: Namespace,
+  prefix: string | undefined,
+): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  const query = { namespace, origin: "pack", limit: PAGE, ...(prefix && { prefix }) } as const;
+  for await (const { entries } of pagesOf((more) => store.list({ ...query, ...more }))) {
+    found.push(...entries);
+    if (found.length >= MOST_LISTED_NOTES) break;
+  }
+  return found.slice(0, MOST_LISTED_NOTES);
+}
+
+function groupByCategory(entries: readonly Entry[]): Readonly<Record<string, readonly PackNoteMeta[]>> {
+  const groups = Map.groupBy(entries, ({ category }) => category);
+  return Object.fromEntries([...groups].map(([category, group]) => [category, group.map(metaOf)]));
+}
+
+function noteOf(entry: Entry): PackNote {
+  return { ...metaOf(entry), value: Buffer.from(entry.value).toString() };
+}
+
+function metaOf({ key, category, tags, createdAt, updatedAt, expiresAt, fingerprint }: Entry): PackNoteMeta {
+  return {
+    key,
+    category,
+    tags,
+    createdAt,
+    updatedAt,
+    ...defined({ expiresAt }),
+    fingerprint,
+  };
+}
+
+/** 30 days, as in helmdeck. */
+const DEFAULT_NOTE_TTL_SECONDS = 2_592_000;
+const DEFAULT_NOTE_CATEGORY = "notes";
+
+/**
+ * Limits of a pack's notes: those of facts, but keys and values are stored unchanged, as programs expect.
+ *
+ * The note with the pack's defaults. Throws `invalid_input` with the field and its limit.
+ */
+function checkNote(key: unknown, value: unknown, options: PackNoteOptions, policy: PackMemoryPolicy) {
+  const name = textOf("key", key);
+  if (name === "")
+    throw invalidField("key", "is missing; begin it with the pack's name, such as swe.solve/notes");
+  refuseLong("key", name, FACT_LIMITS.keyBytes, "shorten it");
+  refuseHostile("key", name);
+  const text = textOf("value", value);
+  refuseLong("value", text, FACT_LIMITS.valueBytes, "keep a summary, or an artifact");
+  if (!text.isWellFormed())
+    throw invalidField("value", "holds half of a surrogate pair, which is not Unicode text");
+  return {
+    key: name,
+    value: Buffer.from(text),
+    category: checkCategory(options.category ?? policy.category ?? DEFAULT_NOTE_CATEGORY),
+    tags: checkTags(options.tags),
+    ttlSeconds: checkNoteTtl(options.ttlSeconds ?? policy.ttlSeconds ?? DEFAULT_NOTE_TTL_SECONDS),
+  };
+}
+
+/** The key, or undefined if no note can have it. For lookups, where a miss is not an error. */
+function keyOfNote(key: unknown): string | undefined {
+  const fits = typeof key === "string" && key !== "" && Buffer.byteLength(key) <= FACT_LIMITS.keyBytes;
+  return fits && problemOfName(key) === undefined ? key : undefined;
+}
+
+function checkNoteTtl(ttlSeconds: unknown): number {
+  const { leastTtlSeconds, mostTtlSeconds } = PACK_LIMITS;
+  if (isWholeWithin(ttlSeconds, leastTtlSeconds, mostTtlSeconds)) return ttlSeconds;
+  throw invalidField(
+    "ttlSeconds",
+    `must be whole seconds from ${leastTtlSeconds} to ${mostTtlSeconds} (a year)`,
+  );
 }

@@ -16,7 +16,14 @@ import { SharedPlaces, type ShareLimits } from "../../engine/fair-share.ts";
 import type { MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import { type Limits, orAborted, processTimer, systemClock, type Timer } from "../../engine/timing.ts";
-import { PACK_LIMITS } from "./define-pack.ts";
+import {
+  PACK_LIMITS,
+  PackFailure,
+  type RegisteredPack,
+  registerPacks,
+  requireInput,
+  requireOutput,
+} from "./define-pack.ts";
 import { closed, makeContext, openRunLimits, progressTo, RunArtifacts } from "./pack-context.ts";
 import type {
   ArtifactStore,
@@ -28,13 +35,6 @@ import type {
   Session,
   SessionProvider,
 } from "./pack-contract.ts";
-import {
-  PackFailure,
-  type RegisteredPack,
-  registerPacks,
-  requireInput,
-  requireOutput,
-} from "./pack-registry.ts";
 import { type CacheOptions, type CacheSlot, openSlot, type PackAnswer } from "./run-cache.ts";
 import { SingleFlight, type Waiter } from "./single-flight.ts";
 
@@ -112,7 +112,11 @@ class Engine implements PackEngine {
   async run(request: PackRequest): Promise<PackRun> {
     if (this.#closing !== undefined) throw closed();
     const registered = this.#packs.get(request.pack);
-    if (registered === undefined) throw notFound();
+    if (registered === undefined)
+      throw new HelmdeckError(
+        "not_found",
+        "There is no pack with this name. Names must match exactly: see the list of packs.",
+      );
     const giveBack = this.#places.take(request.caller);
     if (giveBack === undefined)
       throw new HelmdeckError("rate_limited", "You have too many runs in progress; wait for some to end.");
@@ -166,11 +170,22 @@ class Engine implements PackEngine {
    * Artifacts are collected before the cache is written (helmdeck does it after), so that a cache hit includes them.
    */
   async #pipeline(run: Run): Promise<Ended> {
-    requireAllowed(run);
+    // Refused runs leave an audit row too.
+    const { pack, request } = run;
+    if (pack.startsProcess === true && !request.authenticated) {
+      throw new HelmdeckError(
+        "forbidden",
+        `${pack.name} starts processes, so it runs for authenticated callers only: send a token.`,
+        { details: { pack: pack.name } },
+      );
+    }
+    if (request.sessionId !== undefined && pack.session !== true) {
+      throw invalidField("sessionId", "works without a session; leave the session out", { named: pack.name });
+    }
     const input = await this.#withinGrace(requireInput(run.pack, run.request.input), run.signal);
     const session = await this.#acquireSession(run);
     try {
-      const slot = this.#openSlot(run, input);
+      const slot = this.#cache && openSlot(this.#cache, run.pack, run.request.caller, input);
       const answer = await this.#shared(slot, run, async (waiter) => {
         const hit = await slot?.read();
         if (hit !== undefined) return hit;
@@ -201,10 +216,6 @@ class Engine implements PackEngine {
     const { caller, sessionId } = request;
     const asked = { caller, pack: pack.name, signal, ...defined({ sessionId }) };
     return this.#options.sessions.acquire(asked);
-  }
-
-  #openSlot({ pack, request }: Run, input: unknown): CacheSlot | undefined {
-    return this.#cache && openSlot(this.#cache, pack, request.caller, input);
   }
 
   /** Runs with the same cache slot share one execution with its own limits; any other run executes separately. */
@@ -272,27 +283,6 @@ class Engine implements PackEngine {
     await this.#singleFlight.settled();
     cancelAbort();
   }
-}
-
-/** Refused runs leave an audit row too. */
-function requireAllowed({ pack, request }: Run): void {
-  if (pack.startsProcess === true && !request.authenticated) {
-    throw new HelmdeckError(
-      "forbidden",
-      `${pack.name} starts processes, so it runs for authenticated callers only: send a token.`,
-      { details: { pack: pack.name } },
-    );
-  }
-  if (request.sessionId !== undefined && pack.session !== true) {
-    throw invalidField("sessionId", "works without a session; leave the session out", { named: pack.name });
-  }
-}
-
-function notFound(): HelmdeckError {
-  return new HelmdeckError(
-    "not_found",
-    "There is no pack with this name. Names must match exactly: see the list of packs.",
-  );
 }
 
 async function settle<T>(work: Promise<T>) {

@@ -13,8 +13,8 @@ import { compareText } from "../../engine/compare-text.ts";
 import { asHelmdeckError, type HelmdeckError } from "../../engine/errors.ts";
 import type { EntryRef, MemoryStore, UnixMs } from "../../engine/store/memory-store.ts";
 import { namespaceOf, type Subject } from "../../engine/store/namespace.ts";
+import { requireOutput } from "./define-pack.ts";
 import type { ArtifactRef, ArtifactStore, Pack, PackMemoryPolicy } from "./pack-contract.ts";
-import { requireOutput } from "./pack-registry.ts";
 
 /** A run's answer, computed or cached. */
 export interface PackAnswer {

@@ -31,7 +31,10 @@ export class SingleFlight<Answer> {
   ): Promise<Answer> {
     const flight = this.#open.get(id) ?? this.#begin(id, openLimits(), work);
     flight.waiters.add(waiter);
-    const stopListening = onAbort(waiter.signal, () => this.#leave(flight, waiter));
+    const stopListening = onAbort(waiter.signal, () => {
+      flight.waiters.delete(waiter);
+      if (flight.waiters.size === 0) flight.limits.abort(waiter.signal.reason);
+    });
     try {
       return await orAborted(orAborted(flight.answer, flight.limits.signal), waiter.signal);
     } finally {
@@ -62,11 +65,6 @@ export class SingleFlight<Answer> {
       });
     this.#flying.add(ended);
     return flight;
-  }
-
-  #leave(flight: Flight<Answer>, waiter: Waiter): void {
-    flight.waiters.delete(waiter);
-    if (flight.waiters.size === 0) flight.limits.abort(waiter.signal.reason);
   }
 
   /** Nobody can join it any more. */

@@ -80,9 +80,16 @@ class FolderArtifacts implements LocalArtifacts {
   }
 
   async put(caller: Subject, { name, mediaType, content }: NewArtifact): Promise<ArtifactRef> {
+    // Only displayed, but it must not look like a path or forge a line.
+    const problem = problemOfName(name);
+    if (problem !== undefined) throw refuse(`has a name that ${problem}`);
+    if (name === "" || name === "." || name === ".." || /[/\\]/.test(name)) {
+      throw refuse("needs a plain file name, without a folder");
+    }
+    if (Buffer.byteLength(name) > NAME_BYTES) throw refuse(`may have a name of ${NAME_BYTES} bytes`);
     const ref: ArtifactRef = {
       id: `art_${randomBytes(16).toString("hex")}`,
-      name: checkName(name),
+      name: name,
       mediaType: checkMediaType(mediaType),
       sizeBytes: content.byteLength,
       sha256: sha256(content),
@@ -173,17 +180,6 @@ class FolderArtifacts implements LocalArtifacts {
 /** A caller's name can be any text; its hash is a plain, unique folder name. */
 function ownerOf(caller: Subject): string {
   return sha256(Buffer.from(caller));
-}
-
-/** Only displayed, but it must not look like a path or forge a line. */
-function checkName(name: string): string {
-  const problem = problemOfName(name);
-  if (problem !== undefined) throw refuse(`has a name that ${problem}`);
-  if (name === "" || name === "." || name === ".." || /[/\\]/.test(name)) {
-    throw refuse("needs a plain file name, without a folder");
-  }
-  if (Buffer.byteLength(name) > NAME_BYTES) throw refuse(`may have a name of ${NAME_BYTES} bytes`);
-  return name;
 }
 
 function checkMediaType(mediaType: string): string {

@@ -5,12 +5,21 @@
  * sessions. Defence: ids are 128 random bits and valid for their caller only; folders are 0700 and programs start in them
  * without the server's environment; the number of sessions is limited, with an equal share for each caller. It is not a
  * sandbox: a program runs as this user and can read everything this user can.
+ *
+ * Threat to a session's folder: a program plants symbolic links so that the next program or the removal works outside the folder, or
+ * removes permissions so that the folder cannot be deleted. Defence: a working folder is checked by its real path, and removal
+ * restores permissions of folders, never of link targets.
  */
+
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join, resolve, sep } from "node:path";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { countByCaller, hasRoom } from "../../engine/fair-share.ts";
+import { isFileError, makePrivateFolder, unlessMissing } from "../../engine/private-file.ts";
 import type { Subject } from "../../engine/store/namespace.ts";
 import { processTimer, type Timer } from "../../engine/timing.ts";
 import type {
@@ -21,15 +30,6 @@ import type {
   SessionRequest,
 } from "../engine/pack-contract.ts";
 import { endProcessesAtHome, runProgram } from "./process-runner.ts";
-import {
-  folderWithin,
-  homeOf,
-  makeOwnFolder,
-  makeSessionFolder,
-  removeFolder,
-  removeStaleSessions,
-  tmpOf,
-} from "./session-folder.ts";
 
 const DEFAULT_DEADLINE_MS = 120_000;
 
@@ -48,7 +48,13 @@ export interface LocalSessionsOptions {
 /** Resolves after removing leftovers of killed servers. Throws `session_unavailable` if the root cannot be used. */
 export async function openLocalSessions(options: LocalSessionsOptions): Promise<SessionProvider> {
   try {
-    await removeStaleSessions(options.root);
+    // Ends the processes and removes the folders of owners that no longer run. A folder that cannot be removed
+    // is left.
+    const names = await unlessMissing(readdir(options.root), []);
+    for (const name of names.filter((each) => OWNED.test(each))) {
+      const folder = join(options.root, name);
+      if (await isOwnerGone(folder)) await removeOwned(folder).catch(() => undefined);
+    }
     return new LocalSessions(await makeOwnFolder(options.root), options);
   } catch (error) {
     throw new HelmdeckError(
@@ -82,7 +88,19 @@ class LocalSessions implements SessionProvider {
     if (this.#closing) throw isClosing();
     if (request.signal.aborted) throw new HelmdeckError("cancelled", "The run was cancelled.");
     if (request.sessionId !== undefined) return this.#goOn(request.caller, request.sessionId, request.signal);
-    return this.#begin(request);
+    const { caller } = request;
+    const makingRoom = this.#makeRoomFor(caller);
+    this.#opening.push(caller); // counted before another caller can open one
+    try {
+      await makingRoom;
+      const session = await this.#make(request);
+      this.#open.set(session.id, session);
+      if (this.#closing === undefined) return session;
+      await this.#end(session);
+    } finally {
+      this.#opening.splice(this.#opening.indexOf(caller), 1);
+    }
+    throw isClosing();
   }
 
   async release(session: Session): Promise<void> {
@@ -120,27 +138,14 @@ class LocalSessions implements SessionProvider {
     return session;
   }
 
-  async #begin(request: SessionRequest): Promise<LocalSession> {
-    const { caller } = request;
-    const makingRoom = this.#makeRoomFor(caller);
-    this.#opening.push(caller); // counted before another caller can open one
-    try {
-      await makingRoom;
-      const session = await this.#make(request);
-      this.#open.set(session.id, session);
-      if (this.#closing === undefined) return session;
-      await this.#end(session);
-    } finally {
-      this.#opening.splice(this.#opening.indexOf(caller), 1);
-    }
-    throw isClosing();
-  }
-
   async #make({ caller, signal }: SessionRequest): Promise<LocalSession> {
     const id = `ses_${randomBytes(16).toString("hex")}`;
     const folder = join(this.#folder, id);
     try {
-      await makeSessionFolder(folder);
+      // Creates it with its HOME and TMPDIR, all 0700.
+      await mkdir(folder, { mode: 0o700 });
+      await mkdir(homeOf(folder), { mode: 0o700 });
+      await mkdir(tmpOf(folder), { mode: 0o700 });
     } catch (error) {
       throw new HelmdeckError(
         "session_unavailable",
@@ -262,4 +267,124 @@ class LocalSession implements Session {
 
 function isClosing(): HelmdeckError {
   return new HelmdeckError("session_unavailable", "The server is closing; try again when it is back.");
+}
+
+/** HOME of a session's programs. */
+export function homeOf(folder: string): string {
+  return join(folder, ".home");
+}
+
+/** TMPDIR of a session's programs. */
+function tmpOf(folder: string): string {
+  return join(folder, ".tmp");
+}
+
+/** The real path of a folder at or below the session's. Throws `invalid_input` for any other. */
+async function folderWithin(folder: string, below = "."): Promise<string> {
+  const real = await realPathOf(resolve(folder, below));
+  const root = await realpath(folder);
+  if (real === root || real?.startsWith(root + sep)) return real;
+  throw invalidField(
+    "cwd",
+    "must be a folder that exists within the session's; leave it out for the session's own",
+  );
+}
+
+async function realPathOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isFileError(error, "ENOENT", "ENOTDIR", "ELOOP", "EACCES", "ENAMETOOLONG")) return undefined;
+    if (error instanceof TypeError) return undefined; // a NUL in the path
+    throw error;
+  }
+}
+
+/** Works even if folders in it are read-only, like Go's module cache. */
+async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!isFileError(error, "EACCES", "EPERM", "ENOTEMPTY")) throw error;
+    await openFolders(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function openFolders(folder: string): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  }
+}
+
+const RECORD = "owner.json";
+const OWNED = /^server-[0-9a-f]{16}$/;
+
+/**
+ * A private folder under the root for the sessions of this process; folders of killed processes are removed.
+ *
+ * Two servers may use the same root, so nothing is removed while its process lives. A process id is not enough (in a container
+ * the next server has the same one), so the owner's record also has the process's start time. Records of another machine,
+ * and unreadable ones, are left alone.
+ */
+async function makeOwnFolder(root: string): Promise<string> {
+  await makePrivateFolder(root);
+  const folder = join(root, `server-${randomBytes(8).toString("hex")}`);
+  await mkdir(folder, { mode: 0o700 });
+  const owner = { pid: process.pid, began: await beginningOf(process.pid), host: hostname() };
+  await writeFile(join(folder, RECORD), JSON.stringify(owner), { flag: "wx", mode: 0o600 });
+  return folder;
+}
+
+async function removeOwned(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const session of entries.filter((entry) => entry.isDirectory())) {
+    await endProcessesAtHome(homeOf(join(folder, session.name)));
+  }
+  await removeFolder(folder);
+}
+
+async function isOwnerGone(folder: string): Promise<boolean> {
+  const owner = await readOwner(folder);
+  if (owner === undefined || owner.host !== hostname()) return false;
+  return (await beginningOf(owner.pid)) !== owner.began;
+}
+
+async function readOwner(
+  folder: string,
+): Promise<{ readonly pid: number; readonly began: string; readonly host: string } | undefined> {
+  try {
+    const { pid, began, host } = JSON.parse(await readFile(join(folder, RECORD), "utf8"));
+    const isOwner = Number.isInteger(pid) && typeof began === "string" && typeof host === "string";
+    return isOwner ? { pid, began, host } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process's start time as an opaque text for comparison; empty if there is no such process. */
+async function beginningOf(pid: number): Promise<string> {
+  return process.platform === "linux" ? beginningByProc(pid) : beginningByPs(pid);
+}
+
+/** Boot id and start time in clock ticks: field 22, counted after the name, which may contain spaces and brackets. */
+async function beginningByProc(pid: number): Promise<string> {
+  try {
+    const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    return `${boot.trim()} ${ticks}`;
+  } catch {
+    return "";
+  }
+}
+
+function beginningByPs(pid: number): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("ps", ["-o", "lstart=", "-p", String(pid)], (error, stdout) => {
+      resolve(error === null ? stdout.trim() : "");
+    });
+  });
 }

@@ -4,7 +4,7 @@
  * Threat: the program, or code that it was tricked into running, floods its output, refuses to end, or leaves children
  * behind. Defence: only a limited part of the output is kept, the rest is read and dropped; the program leads a process group
  * that is killed when it ends, at its deadline, and on cancellation. A child that leaves the group is found when the session
- * is released (orphan-processes.ts). This is not a sandbox: the program runs as this user.
+ * is released (endProcessesAtHome). This is not a sandbox: the program runs as this user.
  */
 
 import { execFile } from "node:child_process";
@@ -46,7 +46,12 @@ export async function runProgram(run: ProgramRun): Promise<ProcessResult> {
   child.nodeChildProcess.once("exit", () => endGroup(child));
   const result = await child;
   if (run.signal.aborted) throw reasonOf(run.signal);
-  if (result.timedOut) throw tooSlow(run);
+  if (result.timedOut)
+    throw new HelmdeckError(
+      "deadline_exceeded",
+      `${run.program} did not end within ${run.deadlineMs} ms and was ended, together with its child processes.`,
+      { details: { program: run.program, deadlineMs: run.deadlineMs } },
+    );
   if (child.pid === undefined) throw notStarted(run, result.code);
   return {
     exitCode: result.exitCode,
@@ -95,33 +100,23 @@ class KeptOutput {
   truncated = false;
 
   constructor(stream: Readable | null) {
-    stream?.on("data", (chunk: Uint8Array) => this.#take(chunk));
+    stream?.on("data", (chunk: Uint8Array) => {
+      const room = OUTPUT_BYTES - this.#sizeBytes;
+      if (chunk.byteLength > room) this.truncated = true;
+      const kept = chunk.subarray(0, room);
+      this.#sizeBytes += kept.byteLength;
+      if (kept.byteLength > 0) this.#chunks.push(kept);
+    });
   }
 
   text(): string {
     return Buffer.concat(this.#chunks).toString();
-  }
-
-  #take(chunk: Uint8Array): void {
-    const room = OUTPUT_BYTES - this.#sizeBytes;
-    if (chunk.byteLength > room) this.truncated = true;
-    const kept = chunk.subarray(0, room);
-    this.#sizeBytes += kept.byteLength;
-    if (kept.byteLength > 0) this.#chunks.push(kept);
   }
 }
 
 function reasonOf({ reason }: AbortSignal): HelmdeckError {
   if (isHelmdeckError(reason)) return reason;
   return new HelmdeckError("cancelled", "The program was ended: the run was cancelled.");
-}
-
-function tooSlow({ program, deadlineMs }: ProgramRun): HelmdeckError {
-  return new HelmdeckError(
-    "deadline_exceeded",
-    `${program} did not end within ${deadlineMs} ms and was ended, together with its child processes.`,
-    { details: { program, deadlineMs } },
-  );
 }
 
 /** The message leaves out arguments and environment, because they may contain secrets. */
@@ -139,13 +134,12 @@ const LOOK_AGAIN_MS = 20;
 const PS_BYTES = 64 * 1_024 * 1_024;
 
 /**
- * Finds and kills processes that left their process group but still belong to a session.
+ * Kills every process with exactly this HOME: those that left their process group but still belong to a session. Resolves when
+ * they have ended, or after 5 s.
  *
  * Threat: a program starts a daemon (`setsid`, double fork) to outlive its session. Defence: every process of a session
  * inherits a HOME inside the session's folder, and all processes with that HOME are killed. A process that also clears its
  * environment escapes; this is not a sandbox.
- *
- * Kills every process with exactly this HOME; resolves when they have ended, or after 5 s.
  */
 export async function endProcessesAtHome(home: string): Promise<void> {
   const deadline = Date.now() + GONE_WITHIN_MS;

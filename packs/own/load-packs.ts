@@ -13,9 +13,8 @@ import * as z from "zod";
 import { HelmdeckError, isHelmdeckError, systemCodeOf } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { PathGuard } from "../../engine/given-file.ts";
-import { definePack } from "../engine/define-pack.ts";
+import { definePack, PackFailure, registerPacks } from "../engine/define-pack.ts";
 import type { Pack } from "../engine/pack-contract.ts";
-import { PackFailure, registerPacks } from "../engine/pack-registry.ts";
 
 const MODULE = /\.m?js$/;
 const MOST_FILES = 200;

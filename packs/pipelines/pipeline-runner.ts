@@ -9,15 +9,24 @@ import { randomBytes } from "node:crypto";
 import type { PipelineAudit } from "../../engine/audit/audit-rows.ts";
 import { learnableInputs } from "../../engine/audit/learnable.ts";
 import { defined } from "../../engine/defined.ts";
-import { HelmdeckError, invalidField } from "../../engine/errors.ts";
+import { asHelmdeckError, HelmdeckError, invalidField } from "../../engine/errors.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { countByCaller, hasRoom, shareOf } from "../../engine/fair-share.ts";
 import type { UnixMs } from "../../engine/store/memory-store.ts";
 import { type Namespace, namespaceOf, type Subject } from "../../engine/store/namespace.ts";
 import { processTimer, systemClock, type Timer } from "../../engine/timing.ts";
+import { progressTo } from "../engine/pack-context.ts";
 import type { PackEngine } from "../engine/pack-contract.ts";
-import type { Pipeline, PipelineRequest, PipelineRun, PipelineRunner } from "./pipeline-contract.ts";
-import { Run } from "./pipeline-run.ts";
+import type {
+  Pipeline,
+  PipelineRequest,
+  PipelineRun,
+  PipelineRunner,
+  PipelineState,
+  PipelineStep,
+  PipelineStepRun,
+} from "./pipeline-contract.ts";
+import { fillIn, type Scope } from "./step-template.ts";
 
 export interface PipelineRunnerOptions {
   /** Checked definitions with unique ids. */
@@ -142,7 +151,16 @@ class Runner implements PipelineRunner {
   async #carryOut(run: Run): Promise<void> {
     await run.execute();
     try {
-      await this.#options.record(run.parts.request.caller, auditRow(run, this.#now()));
+      const now = this.#now();
+      const { runId, pipeline, state, durationMs } = run.view();
+      const learnt = learnableInputs(run.parts.inputs);
+      await this.#options.record(run.parts.request.caller, {
+        pipeline,
+        run_id: runId,
+        outcome: state,
+        at_unix: Math.floor(now / 1_000),
+        ...defined({ duration_ms: durationMs, learn_inputs: learnt }),
+      });
     } catch (error) {
       this.#options.onRecordFailure?.(error);
     }
@@ -225,18 +243,6 @@ function checkInputs({ id, inputs }: Pipeline, given: unknown): Readonly<Record<
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined));
 }
 
-function auditRow(run: Run, now: UnixMs): PipelineAudit {
-  const { runId, pipeline, state, durationMs } = run.view();
-  const learnt = learnableInputs(run.parts.inputs);
-  return {
-    pipeline,
-    run_id: runId,
-    outcome: state,
-    at_unix: Math.floor(now / 1_000),
-    ...defined({ duration_ms: durationMs, learn_inputs: learnt }),
-  };
-}
-
 function makeRunId(): string {
   return `run_${randomBytes(16).toString("hex")}`;
 }
@@ -246,4 +252,133 @@ function refuse(pipeline: string, field: string, rule: string): HelmdeckError {
     named: `${field} of ${pipeline}`,
     details: { pipeline },
   });
+}
+
+/** Outputs of ended runs are kept for a while, so their size is limited. */
+const OUTPUT_BYTES = 256 * 1_024;
+
+interface RunParts {
+  readonly runId: string;
+  readonly pipeline: Pipeline;
+  readonly request: PipelineRequest;
+  /** Checked inputs, with defaults. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly packs: Pick<PackEngine, "run">;
+  readonly startedAt: UnixMs;
+  /** Monotonic milliseconds. */
+  readonly clock: () => number;
+}
+
+type Failure = NonNullable<PipelineRun["error"]>;
+
+class Run {
+  readonly parts: RunParts;
+  readonly #begun: number;
+  readonly #cancelling = new AbortController();
+  readonly #listener: ReturnType<typeof progressTo>;
+  readonly #steps: PipelineStepRun[];
+  #state: PipelineState = "running";
+  #durationMs: number | undefined;
+  #output: unknown;
+  #error: Failure | undefined;
+
+  constructor(parts: RunParts) {
+    this.parts = parts;
+    this.#begun = parts.clock();
+    this.#listener = progressTo(parts.request.onProgress);
+    this.#steps = parts.pipeline.steps.map(({ id, pack }) => ({ id, pack, state: "waiting" }));
+  }
+
+  /** The current state. */
+  view(): PipelineRun {
+    const { runId, pipeline, startedAt } = this.parts;
+    return {
+      runId,
+      pipeline: pipeline.id,
+      state: this.#state,
+      startedAt,
+      ...defined({ durationMs: this.#durationMs }),
+      steps: [...this.#steps],
+      ...defined({ output: this.#output, error: this.#error }),
+    };
+  }
+
+  /** Aborts the running pack and starts no further step. */
+  cancel(): void {
+    this.#cancelling.abort();
+  }
+
+  /** Runs until the end, whatever the outcome. Never throws. */
+  async execute(): Promise<void> {
+    try {
+      const outputs = new Map<string, unknown>();
+      const scope: Scope = { inputs: this.parts.inputs, outputs };
+      let last: unknown;
+      for (const [index, step] of this.parts.pipeline.steps.entries()) {
+        last = await this.#runStep(index, step, scope);
+        outputs.set(step.id, last);
+      }
+      const { output } = this.parts.pipeline;
+      this.#output = await requireSmall(output === undefined ? last : fillIn(output, scope));
+      this.#state = "succeeded";
+    } catch (error) {
+      this.#error = failureOf(error);
+      this.#state = this.#stateAfter(this.#error);
+    }
+    this.#durationMs = Math.round(this.parts.clock() - this.#begun);
+    this.#listener.stop();
+  }
+
+  /** A pack is also cancelled if the engine closes first. */
+  #stateAfter({ code }: Failure): "cancelled" | "failed" {
+    return this.#cancelling.signal.aborted || code === "cancelled" ? "cancelled" : "failed";
+  }
+
+  async #runStep(index: number, { id, pack, with: template }: PipelineStep, scope: Scope): Promise<unknown> {
+    const begun = this.parts.clock();
+    const note = (state: PipelineState, error?: Failure): void => {
+      const durationMs = Math.round(this.parts.clock() - begun);
+      this.#steps[index] = {
+        id,
+        pack,
+        state,
+        ...(state !== "running" && { durationMs }),
+        ...defined({ error }),
+      };
+    };
+    const { signal } = this.#cancelling;
+    if (signal.aborted) throw new HelmdeckError("cancelled", "The run was cancelled.");
+    note("running");
+    // Every step counts equally, however long it takes.
+    const steps = this.#steps.length;
+    const onProgress = (done: number, message?: string) =>
+      this.#listener.progress((index + done) / steps, message === undefined ? id : `${id}: ${message}`);
+    onProgress(0);
+    try {
+      const { caller, authenticated } = this.parts.request;
+      const input = fillIn(template, scope);
+      const request = { pack, input, caller, authenticated, signal, onProgress };
+      const { output } = await this.parts.packs.run(request);
+      note("succeeded");
+      return output;
+    } catch (error) {
+      const failure = failureOf(error);
+      note(this.#stateAfter(failure), failure);
+      throw error;
+    }
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const { code, message } = asHelmdeckError(error);
+  return { code, message };
+}
+
+function requireSmall(output: unknown): unknown {
+  if (output === undefined || Buffer.byteLength(JSON.stringify(output)) <= OUTPUT_BYTES) return output;
+  throw new HelmdeckError(
+    "too_large",
+    `The pipeline's output exceeds ${OUTPUT_BYTES} bytes of JSON; name a smaller part in its output.`,
+    { details: { limit: OUTPUT_BYTES } },
+  );
 }

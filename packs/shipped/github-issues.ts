@@ -147,7 +147,18 @@ async function listIssues(
 ): Promise<IssuesOutput> {
   const found: GitHubIssue[] = [];
   let pages = 0;
-  for await (const page of github.pages("GET /repos/{owner}/{repo}/issues", parametersOf(input))) {
+  const { owner, repo, state, labels, assignee, since } = input;
+  const [name = "", ownerBefore = owner] = repo.split("/").reverse();
+  for await (const page of github.pages("GET /repos/{owner}/{repo}/issues", {
+    owner: ownerBefore ?? "",
+    repo: name,
+    state,
+    ...(labels.length > 0 && { labels: typeof labels === "string" ? labels : labels.join(",") }),
+    ...defined({ assignee, since }),
+    sort: "created",
+    direction: "desc",
+    per_page: PAGE,
+  })) {
     const issues = github.require(gitHubPage, page);
     found.push(...issues.filter(({ pull_request }) => pull_request === undefined));
     pages += 1;
@@ -160,20 +171,6 @@ async function listIssues(
     issues: shown.map((issue) => issueOf(issue, input.include_body)),
     count: shown.length,
     truncated: found.length > input.limit || pages === MOST_PAGES,
-  };
-}
-
-function parametersOf({ owner, repo, state, labels, assignee, since }: IssuesInput) {
-  const [name = "", ownerBefore = owner] = repo.split("/").reverse();
-  return {
-    owner: ownerBefore ?? "",
-    repo: name,
-    state,
-    ...(labels.length > 0 && { labels: typeof labels === "string" ? labels : labels.join(",") }),
-    ...defined({ assignee, since }),
-    sort: "created",
-    direction: "desc",
-    per_page: PAGE,
   };
 }
 

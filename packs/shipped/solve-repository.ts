@@ -171,7 +171,13 @@ async function withinSize<Result>(
 ): Promise<Result> {
   const tooLarge = new AbortController();
   const look = async () => {
-    if ((await sizeOf(folder)) > mostBytes) tooLarge.abort(beyond(mostBytes));
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+    let sizeBytes = 0;
+    for (const file of files) sizeBytes += (await stat(file).catch(() => ({ size: 0 }))).size;
+    if (sizeBytes > mostBytes) tooLarge.abort(beyond(mostBytes));
   };
   const watch = setInterval(() => void look(), WATCH_EVERY_MS);
   try {
@@ -188,14 +194,4 @@ function beyond(mostBytes: number): HelmdeckError {
   return new HelmdeckError("too_large", `The repository is larger than the limit of ${mostBytes} bytes.`, {
     details: { field: "repo_url", mostBytes },
   });
-}
-
-async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  let sizeBytes = 0;
-  for (const file of files) sizeBytes += (await stat(file).catch(() => ({ size: 0 }))).size;
-  return sizeBytes;
 }

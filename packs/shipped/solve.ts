@@ -5,7 +5,12 @@
  * pack runs only for authenticated callers; the command comes from the operator's configuration and runs without a shell and
  * with only those variables that the operator named; its files are read as data, within limits. It is not a sandbox: the
  * command can do everything this user can, so run it in a sandbox if repositories are not trusted.
+ *
+ * Notes about a repository are kept between runs: newest runs first, within a fixed size. They belong to the caller and outlive
+ * the session, so that the next run can recall them. They reach the coding command only through its standard input: not through arguments, which other users can see, and not through a file.
  */
+
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,10 +19,10 @@ import { AUDIT_LIMITS } from "../../engine/audit/check-audit-row.ts";
 import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { harmlessBlock } from "../../engine/facts/hostile-text.ts";
-import { definePack } from "../engine/define-pack.ts";
-import type { Pack, PackContext, Session } from "../engine/pack-contract.ts";
-import { PackFailure } from "../engine/pack-registry.ts";
-import { NOTES_CATEGORY, NOTES_TTL_SECONDS, recallNotes, rememberRun } from "./solve-notes.ts";
+import { kindOfSecret } from "../../engine/facts/secrets.ts";
+import type { UnixMs } from "../../engine/store/memory-store.ts";
+import { definePack, PackFailure } from "../engine/define-pack.ts";
+import type { Pack, PackContext, PackMemory, Session } from "../engine/pack-contract.ts";
 import {
   cloneRepository,
   collectChanges,
@@ -164,7 +169,13 @@ async function runCommand(
     deadlineMs: options.deadlineMs ?? DEADLINE_MS,
   });
   const findings = findingsOf(await readStart(paths.findings, FINDINGS_BYTES));
-  if (exitCode !== 0) throw commandFailure(exitCode, signal, findings);
+  if (exitCode !== 0) {
+    // The message leaves out the command's output, which can contain anything.
+    const how =
+      exitCode === undefined ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
+    const details = defined({ exitCode });
+    throw new PackFailure(`The coding command ${how}.`, { findings }, { details });
+  }
   return {
     summary: harmlessBlock(stdout.trim().slice(-SUMMARY_CHARACTERS)),
     lesson: (await readStart(paths.lesson, LESSON_BYTES))?.toString().trim() ?? "",
@@ -225,14 +236,55 @@ function requireCommand({ command }: SolveOptions): readonly [string, ...string[
   );
 }
 
-/** The message leaves out the command's output, which can contain anything. */
-function commandFailure(
-  exitCode: number | undefined,
-  signal: string | undefined,
-  findings: readonly Finding[],
-): HelmdeckError {
-  const how =
-    exitCode === undefined ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
-  const details = defined({ exitCode });
-  return new PackFailure(`The coding command ${how}.`, { findings }, { details });
+/** The same key as helmdeck's notes. Category and TTL come from the pack's policy. */
+export function notesKey(address: string): string {
+  return `swe.solve/${createHash("sha256").update(address).digest("hex").slice(0, 16)}/notes`;
+}
+
+const NOTES_TTL_SECONDS = 2_592_000;
+const NOTES_CATEGORY = "solve";
+
+const MOST_BYTES = 32 * 1_024;
+const TASK_CHARACTERS = 300;
+const ENTRY_MARK = "\n\n## Run of ";
+
+interface SolvedRun {
+  readonly endedAt: UnixMs;
+  readonly task: string;
+  readonly filesChanged: number;
+  /** The command's own note for the next run. */
+  readonly lesson: string;
+}
+
+/** Empty without a store, and for a repository without earlier runs. */
+export async function recallNotes(memory: PackMemory | undefined, address: string): Promise<string> {
+  return (await memory?.recall(notesKey(address)))?.value ?? "";
+}
+
+/** Adds the run before the earlier ones; the oldest are dropped. A run whose text looks like a credential is not added. */
+export async function rememberRun(
+  memory: PackMemory | undefined,
+  address: string,
+  run: SolvedRun,
+): Promise<void> {
+  if (memory === undefined || (await kindOfSecret(entryOf(run))) !== undefined) return;
+  // Read again, because another run on this repository may have ended in the meantime.
+  const before = await recallNotes(memory, address);
+  const notes = `${entryOf(run)}${before === "" ? "" : `\n\n${before}`}`;
+  let kept = notes;
+  while (Buffer.byteLength(kept) > MOST_BYTES && kept.includes(ENTRY_MARK)) {
+    kept = kept.slice(0, kept.lastIndexOf(ENTRY_MARK));
+  }
+  const value = kept;
+  await memory.store(notesKey(address), value, { ttlSeconds: NOTES_TTL_SECONDS, category: NOTES_CATEGORY });
+}
+
+function entryOf({ endedAt, task, filesChanged, lesson }: SolvedRun): string {
+  const lines = [
+    `## Run of ${new Date(endedAt).toISOString()}`,
+    `Task: ${task.replaceAll(/\s+/g, " ").trim().slice(0, TASK_CHARACTERS)}`,
+    `Files changed: ${filesChanged}`,
+    ...(lesson === "" ? [] : ["", lesson]),
+  ];
+  return lines.join("\n").toWellFormed();
 }

@@ -13,7 +13,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { unlessMissing } from "../../engine/private-file.ts";
-import { shippedPipelineFiles } from "../../packs/pipelines/shipped/shipped-pipelines.ts";
+import { shippedPipelineFiles } from "../../packs/pipelines/load-pipelines.ts";
 import { buildClientPackages } from "./client-packages.ts";
 import { INSTALLED_WITH_IT, LIBRARY } from "./engine-package.ts";
 import { buildModelPackage } from "./model-package.ts";

@@ -111,7 +111,12 @@ export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv>
   const places = new SharedPlaces(limits);
   return async (c, next) => {
     const giveBack = places.take(c.get("caller").subject);
-    if (giveBack === undefined) throw tooManyAtOnce(limits);
+    if (giveBack === undefined)
+      throw new HelmdeckError(
+        "rate_limited",
+        `This caller has too many requests in progress; ${limits.perCaller} are allowed, and fewer while others need room. Wait for some to end.`,
+        { details: { limit: limits.perCaller } },
+      );
     const outgoing = c.env?.outgoing;
     if (outgoing !== undefined) {
       c.env.connection?.isServing(outgoing);
@@ -124,14 +129,6 @@ export function limitInFlight(limits: ShareLimits): MiddlewareHandler<ServerEnv>
       if (outgoing === undefined || outgoing.closed) giveBack();
     }
   };
-}
-
-function tooManyAtOnce({ perCaller }: ShareLimits): HelmdeckError {
-  return new HelmdeckError(
-    "rate_limited",
-    `This caller has too many requests in progress; ${perCaller} are allowed, and fewer while others need room. Wait for some to end.`,
-    { details: { limit: perCaller } },
-  );
 }
 
 export const STARTED_PER_TURN = 8;

@@ -44,7 +44,23 @@ export function mcpMount(serverContext: ServerContext, options: McpMountOptions 
     },
     handle: async (request, context) => {
       if (isClosing) return refusal(503, REFUSED, "The server is shutting down.");
-      return answer(sessions, request, context);
+      const { body } = context;
+      if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
+        return refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`);
+      }
+      const unspoken = refusedVersion(body, request.headers.get("mcp-protocol-version"));
+      if (unspoken !== undefined) return Response.json(unspoken, { status: 400 });
+      const id = request.headers.get("mcp-session-id");
+      if (id !== null) return inSession(sessions, request, context, id);
+      if (request.method === "POST" && isInitializeRequest(body)) {
+        const session = await sessions.open(context);
+        if (session === undefined) return refusal(429, REFUSED, TOO_MANY);
+        const response = await session.transport.handleRequest(request, { parsedBody: context.body });
+        // A request with unacceptable headers opens no session.
+        if (!response.ok) await session.server.close();
+        return response;
+      }
+      return refusal(400, REFUSED, `There is no Mcp-Session-Id. ${BEGIN}`);
     },
     failAs: ({ message, ...data }) => errorOf(REFUSED, message, data),
     close: async () => {
@@ -54,19 +70,6 @@ export function mcpMount(serverContext: ServerContext, options: McpMountOptions 
       service.watch.close();
     },
   };
-}
-
-function answer(sessions: McpSessions, request: Request, context: MountedRequest): Promise<Response> {
-  const { body } = context;
-  if (Array.isArray(body) && body.length > MOST_IN_BATCH) {
-    return Promise.resolve(refusal(400, INVALID_REQUEST, `A batch may have ${MOST_IN_BATCH} messages.`));
-  }
-  const unspoken = refusedVersion(body, request.headers.get("mcp-protocol-version"));
-  if (unspoken !== undefined) return Promise.resolve(Response.json(unspoken, { status: 400 }));
-  const id = request.headers.get("mcp-session-id");
-  if (id !== null) return inSession(sessions, request, context, id);
-  if (request.method === "POST" && isInitializeRequest(body)) return opening(sessions, request, context);
-  return Promise.resolve(refusal(400, REFUSED, `There is no Mcp-Session-Id. ${BEGIN}`));
 }
 
 async function inSession(sessions: McpSessions, request: Request, context: MountedRequest, id: string) {
@@ -87,15 +90,6 @@ async function inSession(sessions: McpSessions, request: Request, context: Mount
     session.openResponses -= 1; // or it would count as busy forever
     throw error;
   }
-}
-
-async function opening(sessions: McpSessions, request: Request, context: MountedRequest): Promise<Response> {
-  const session = await sessions.open(context);
-  if (session === undefined) return refusal(429, REFUSED, TOO_MANY);
-  const response = await session.transport.handleRequest(request, { parsedBody: context.body });
-  // A request with unacceptable headers opens no session.
-  if (!response.ok) await session.server.close();
-  return response;
 }
 
 /** The response; calls `done` when its last byte was read or its reader has disconnected. */

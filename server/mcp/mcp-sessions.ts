@@ -170,7 +170,13 @@ export class McpSessions {
   #makeRoomFor(caller: Caller): boolean {
     const held = countByCaller(this.#all().map((session) => session.caller.subject));
     if (hasRoom(caller.subject, held, this.#limits)) return true;
-    return endLongestIdle(this.#all().filter((session) => session.isOf(caller)));
+    // A never-used session is ended before a used one, because without tokens all clients are one caller.
+    const sessions = this.#all().filter((session) => session.isOf(caller));
+    const [longest] = sessions
+      .filter(({ isBusy }) => !isBusy)
+      .sort((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.lastSeenAt - b.lastSeenAt);
+    if (longest !== undefined) endNow(longest);
+    return longest !== undefined;
   }
 
   #all(): McpSession[] {
@@ -194,15 +200,6 @@ function isSignedFor(id: string, caller: Caller, secrets: readonly KeyObject[]):
 function signatureOf(name: string, { subject, authenticated }: Caller, secret: KeyObject): string {
   const signed = `session of MCP: ${JSON.stringify([name, authenticated, subject])}`;
   return createHmac("sha256", secret).update(signed).digest("base64url");
-}
-
-/** A never-used session is ended before a used one, because without tokens all clients are one caller. */
-function endLongestIdle(sessions: readonly McpSession[]): boolean {
-  const [longest] = sessions
-    .filter(({ isBusy }) => !isBusy)
-    .sort((a, b) => Number(a.isUsed) - Number(b.isUsed) || a.lastSeenAt - b.lastSeenAt);
-  if (longest !== undefined) endNow(longest);
-  return longest !== undefined;
 }
 
 /** Removed from the list at once; nothing remains to wait for. */

@@ -7,7 +7,7 @@ import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { isRecord } from "../../engine/json.ts";
 import type { PackEffects, PackEngine, PackInfo, PackRun } from "../../packs/engine/pack-contract.ts";
-import type { Pipeline, PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
+import type { PipelineInput, PipelineRunner } from "../../packs/pipelines/pipeline-contract.ts";
 import { pipelineRunReply, pipelineRunReplySchema } from "../../packs/wire.ts";
 import { type Answer, bytesOf, fitting, placeOf } from "./answer-pages.ts";
 import { asTextAndData, resultOfRun, textOf } from "./results.ts";
@@ -152,9 +152,27 @@ function asObjectSchema({ $schema: _, ...schema }: JsonSchema): Tool["inputSchem
 export function pipelineTools(runner: PipelineRunner, packs: readonly PackInfo[]): readonly McpTool[] {
   return runner.list().map((pipeline) => {
     const dottedName = `pipeline.${pipeline.id}`;
+    const name = toolNameOf(dottedName);
+    const steps = pipeline.steps.map(({ pack }) => packs.find((known) => known.name === pack)?.effects);
+    // A pipeline has the effects of all its steps; an unknown step may do anything.
+    const every = (holds: (effects: PackEffects) => boolean | undefined) =>
+      steps.every((effects) => effects !== undefined && holds(effects) === true);
+    const harmless = every(({ readOnly, destructive }) => readOnly === true || destructive === false);
     return {
       dottedName,
-      definition: pipelineDefinitionOf(toolNameOf(dottedName), pipeline, packs),
+      definition: {
+        name,
+        title: `Pipeline ${pipeline.id}`,
+        description: pipeline.description,
+        inputSchema: inputSchemaFor(pipeline.inputs),
+        outputSchema: OUTPUT_SCHEMA,
+        annotations: annotationsFor({
+          readOnly: every(({ readOnly }) => readOnly),
+          destructive: !harmless,
+          idempotent: every(({ readOnly, idempotent = readOnly }) => idempotent),
+          openWorld: !every(({ openWorld }) => openWorld === false),
+        }),
+      },
       call: (call: ToolCall) => runPipeline(runner, pipeline.id, call),
     };
   });
@@ -184,18 +202,6 @@ function resultOf(run: z.infer<typeof pipelineRunReplySchema>): CallToolResult {
   return { isError: true, content: [{ type: "text", text: `${code}: ${message}` }, textOf(run)] };
 }
 
-function pipelineDefinitionOf(name: string, pipeline: Pipeline, packs: readonly PackInfo[]): Tool {
-  const steps = pipeline.steps.map(({ pack }) => packs.find((known) => known.name === pack)?.effects);
-  return {
-    name,
-    title: `Pipeline ${pipeline.id}`,
-    description: pipeline.description,
-    inputSchema: inputSchemaFor(pipeline.inputs),
-    outputSchema: OUTPUT_SCHEMA,
-    annotations: annotationsFor(effectsOfAll(steps)),
-  };
-}
-
 const OUTPUT_SCHEMA = asObjectSchema(listedOutput(z.toJSONSchema(pipelineRunReplySchema, { io: "output" })));
 
 function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["inputSchema"] {
@@ -208,18 +214,5 @@ function inputSchemaFor(inputs: Readonly<Record<string, PipelineInput>>): Tool["
     properties: Object.fromEntries(properties),
     required: named.filter(([, { required }]) => required).map(([name]) => name),
     additionalProperties: false,
-  };
-}
-
-/** A pipeline has the effects of all its steps; an unknown step may do anything. */
-function effectsOfAll(steps: readonly (PackEffects | undefined)[]): PackEffects {
-  const every = (holds: (effects: PackEffects) => boolean | undefined) =>
-    steps.every((effects) => effects !== undefined && holds(effects) === true);
-  const harmless = every(({ readOnly, destructive }) => readOnly === true || destructive === false);
-  return {
-    readOnly: every(({ readOnly }) => readOnly),
-    destructive: !harmless,
-    idempotent: every(({ readOnly, idempotent = readOnly }) => idempotent),
-    openWorld: !every(({ openWorld }) => openWorld === false),
   };
 }

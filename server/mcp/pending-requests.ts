@@ -17,7 +17,10 @@ export class PendingRequests {
   constructor(transport: Transport, onCancelled: (id: RequestId) => void = () => {}) {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
-      await send(message, options).finally(() => this.#sent(message));
+      await send(message, options).finally(() => {
+        if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return;
+        if (message.id !== undefined) this.#settle(message.id);
+      });
     };
     transport.onmessage = (message) => {
       if (isJSONRPCRequest(message)) this.#ids.add(message.id);
@@ -37,11 +40,6 @@ export class PendingRequests {
   settled(): Promise<void> {
     if (this.#ids.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #sent(message: JSONRPCMessage): void {
-    if (!isJSONRPCResultResponse(message) && !isJSONRPCErrorResponse(message)) return;
-    if (message.id !== undefined) this.#settle(message.id);
   }
 
   #settle(id: RequestId): void {

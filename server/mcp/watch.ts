@@ -46,7 +46,12 @@ export class MemoryWatch {
     watched.listeners.add(listener);
     // An existing watch may have seen a change before ours began, but none since.
     if (watched.revision < revision) await this.look(subject);
-    return () => this.#leave(subject, watched, listener);
+    return () => {
+      watched.listeners.delete(listener);
+      if (watched.listeners.size > 0) return;
+      watched.stop();
+      if (this.#watched.get(subject) === watched) this.#watched.delete(subject);
+    };
   }
 
   /** Polls now, after a write of our own. Never throws; a failed poll is repeated. */
@@ -76,13 +81,6 @@ export class MemoryWatch {
     const watched: Watched = { revision, listeners: new Set(), stop, looking: undefined };
     this.#watched.set(subject, watched);
     return watched;
-  }
-
-  #leave(subject: string, watched: Watched, listener: () => void): void {
-    watched.listeners.delete(listener);
-    if (watched.listeners.size > 0) return;
-    watched.stop();
-    if (this.#watched.get(subject) === watched) this.#watched.delete(subject);
   }
 
   async #look(subject: string, watched: Watched): Promise<void> {

@@ -5,8 +5,7 @@ import { readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { placeNewKey } from "../../app/keys/exchange-key-files.ts";
-import { finishRotation, planRotation, rotateKey } from "../../app/keys/rotate-key.ts";
+import { finishRotation, placeNewKey, planRotation, rotateKey } from "../../app/keys/rotate-key.ts";
 import { examineMemory, openMemory } from "../../app/open-memory.ts";
 import type { StorageLocation } from "../../app/storage-location.ts";
 import { makeKeyFile, readKeyFile } from "../../engine/store/key-file.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openWorkFolder, type WorkFolder } from "../../packs/work-folder.ts";
+import { openWorkFolder, type WorkFolder } from "../../packs/server-context.ts";
 
 let root: string;
 let folder: string;

@@ -1,6 +1,6 @@
 /** Embedding in a short-lived process: the order of work, when it ends, and the work left for the next process. */
 import { describe, expect, test } from "vitest";
-import { referenceCacheOver } from "../../app/vector-cache.ts";
+import { referenceCacheOver } from "../../app/embedding/open-embeddings.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";

@@ -1,7 +1,7 @@
 /** Records of tool calls rank after facts, unless the question asks about past actions. Then the question's time selects them. */
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { OpenMemory } from "../../app/compose.ts";
-import { recallOverStore } from "../../app/corpus-source.ts";
+import { recallOverStore } from "../../app/corpus-pages.ts";
 import { auditEntry, checkAuditRow } from "../../engine/audit/audit-entries.ts";
 import type { CorpusEntry } from "../../engine/projections/corpus.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";

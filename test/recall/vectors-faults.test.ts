@@ -1,7 +1,7 @@
 /** Semantic search during failures and changes of the service, the model and the cache, and during closing. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { vectorCacheOver } from "../../app/vector-cache.ts";
+import { vectorCacheOver } from "../../app/embedding/open-embeddings.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { DRIVERS, openSqliteRig } from "../engine/store/sqlite-rig.ts";

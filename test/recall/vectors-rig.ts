@@ -1,7 +1,7 @@
 /** Semantic search without a model: an embedder that makes vectors from a text's words, a store, its feed, and a manual timer. */
 import { onTestFinished } from "vitest";
-import { recallOverStore } from "../../app/corpus-source.ts";
-import { vectorCacheOver } from "../../app/vector-cache.ts";
+import { recallOverStore } from "../../app/corpus-pages.ts";
+import { vectorCacheOver } from "../../app/embedding/open-embeddings.ts";
 import type { MemoryStore } from "../../engine/store/memory-store.ts";
 import { type Namespace, namespaceOf } from "../../engine/store/namespace.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";

@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recallOverStore } from "../../app/corpus-source.ts";
-import { vectorCacheOver } from "../../app/vector-cache.ts";
+import { recallOverStore } from "../../app/corpus-pages.ts";
+import { vectorCacheOver } from "../../app/embedding/open-embeddings.ts";
 import { openStoreInMemory } from "../../engine/store/sqlite/open-in-memory.ts";
 import { createRecall } from "../../recall/recall.ts";
 import type { CorpusSource } from "../../recall/search-contract.ts";

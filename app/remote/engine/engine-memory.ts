@@ -68,8 +68,12 @@ function useOver(client: EngineClient, operation: Operation, { method, path, isL
     const { key = "", ...others } = input;
     const asked = toWire(path.includes("{key}") ? others : input);
     const claim = takesWriter ? defined({ writer: claimOf(writer) }) : {};
+    // Percent-encoded. A key that a URL would normalise, such as "..", is replaced by its docid.
     const reply = client.call(agent, {
-      path: path.replace("{key}", () => nameInPath(key)),
+      path: path.replace("{key}", () => {
+        if (!key.isWellFormed()) throw invalidField("key", "must be valid Unicode");
+        return encodeURIComponent(key === "." || key === ".." ? `user_facts/${key}` : key);
+      }),
       ...(method === "get" ? { query: asked } : { body: { ...asked, ...claim } }),
       writes: !effects.readOnly && input.dryRun !== true,
       answers,
@@ -103,12 +107,6 @@ function recordingUses(client: EngineClient) {
     recordToolCall: (agent, row, writer) => record(agent, "tool", row, writer),
     recordPackRun: (agent, row, writer) => record(agent, "pack", row, writer),
   } satisfies Partial<Memory>;
-}
-
-/** Percent-encoded. A key that a URL would normalise, such as "..", is replaced by its docid. */
-function nameInPath(key: string): string {
-  if (!key.isWellFormed()) throw invalidField("key", "must be valid Unicode");
-  return encodeURIComponent(key === "." || key === ".." ? `user_facts/${key}` : key);
 }
 
 async function orUndefined<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {

@@ -30,7 +30,20 @@ export async function engineStatus(
   try {
     const { version, tookMs } = await reachEngine(client);
     const engine = { url: client.url, version, tookMs };
-    if (subject !== undefined) return await ownStatus(client, engine, subject);
+    if (subject !== undefined) {
+      const [caller, status] = await Promise.all([
+        askCaller(client, subject),
+        client.call(subject, OWN_STATUS),
+      ]);
+      const { mode, facts, auditRows, expiring } = status;
+      return {
+        ...NOT_HERE,
+        state: "ready",
+        engine,
+        mode,
+        subject: { name: caller.subject, facts, auditRows, ...defined({ expiring }) },
+      };
+    }
     await Promise.all(subjects.map((one) => askCaller(client, one)));
     return { ...NOT_HERE, state: "ready", engine, mode: "keyword" };
   } catch (thrown) {
@@ -61,19 +74,3 @@ export function askCaller(client: EngineClient, subject: Subject) {
 
 /** Shown because there is no local database or key. */
 const NOT_HERE = { databasePath: "at the engine", keySource: "at the engine", driver: "engine" } as const;
-
-async function ownStatus(
-  client: EngineClient,
-  engine: EngineStatus,
-  subject: Subject,
-): Promise<MemoryStatus> {
-  const [caller, status] = await Promise.all([askCaller(client, subject), client.call(subject, OWN_STATUS)]);
-  const { mode, facts, auditRows, expiring } = status;
-  return {
-    ...NOT_HERE,
-    state: "ready",
-    engine,
-    mode,
-    subject: { name: caller.subject, facts, auditRows, ...defined({ expiring }) },
-  };
-}

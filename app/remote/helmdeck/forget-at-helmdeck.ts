@@ -166,7 +166,11 @@ async function coveredRuns(
   const ofKind = recent.filter((run) => run.kind === kind);
   const names = ofKind.map((run) => run.id);
   if (id !== undefined) refuseOtherRuns(id, names);
-  if (recent.length >= MOST_RUNS) throw uncounted(url);
+  if (recent.length >= MOST_RUNS)
+    throw notThere(
+      url,
+      `shows only the newest ${MOST_RUNS} runs, so the others cannot be counted here: forget them on helmdeck's machine`,
+    );
   const covered = ofKind.filter((run) => id === undefined || run.id === id);
   const count = covered.length;
   const shown = covered.map((run) => run.key).sort();
@@ -175,7 +179,9 @@ async function coveredRuns(
 }
 
 function refuseOtherRuns(id: string, names: readonly string[]): void {
-  const others = [...new Set(names)].filter((name) => name !== id && goesWith(name, id));
+  const others = [...new Set(names)].filter(
+    (name) => name !== id && `${name}/`.toLowerCase().startsWith(`${id}/`.toLowerCase()),
+  );
   if (others.length === 0 && RUN_NAME.test(id)) return;
   const named =
     others.length === 0
@@ -186,17 +192,6 @@ function refuseOtherRuns(id: string, names: readonly string[]): void {
           .join(", ")}`;
   throw refused(
     `helmdeck deletes every name that begins with ${quotedKey(id)}, in upper or lower case, so other runs could be deleted too${named}. Forget them on helmdeck's machine`,
-  );
-}
-
-function goesWith(name: string, id: string): boolean {
-  return `${name}/`.toLowerCase().startsWith(`${id}/`.toLowerCase());
-}
-
-function uncounted(url: string): HelmdeckError {
-  return notThere(
-    url,
-    `shows only the newest ${MOST_RUNS} runs, so the others cannot be counted here: forget them on helmdeck's machine`,
   );
 }
 

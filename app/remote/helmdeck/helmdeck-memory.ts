@@ -120,7 +120,12 @@ class HelmdeckMemory {
         }),
       listFacts: (agent, query) =>
         this.#noting(agent, async () => {
-          this.#refuseUntold(query);
+          const { tag, expiring, soonestFirst, pinned, asOf } = query;
+          this.#refuseAsOf({ ...defined({ asOf }) });
+          if (pinned === true) throw notThere(this.#rest.url, "has no pins");
+          if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
+          if (expiring === true || soonestFirst === true)
+            throw notThere(this.#rest.url, "does not report when facts expire");
           const known = this.#rowsOf(agent);
           const { isWhole } = await known.freshen();
           const filter = query.prefix ?? (query.category === undefined ? undefined : `${query.category})`);
@@ -215,14 +220,6 @@ class HelmdeckMemory {
 
   #refuseAsOf({ asOf }: Pick<FactsQuery, "asOf">): void {
     if (asOf !== undefined) throw notThere(this.#rest.url, "keeps no history, so former values are gone");
-  }
-
-  #refuseUntold({ tag, expiring, soonestFirst, pinned, asOf }: FactsQuery): void {
-    this.#refuseAsOf({ ...defined({ asOf }) });
-    if (pinned === true) throw notThere(this.#rest.url, "has no pins");
-    if (tag !== undefined && tag !== "") throw notThere(this.#rest.url, "does not return tags");
-    if (expiring === true || soonestFirst === true)
-      throw notThere(this.#rest.url, "does not report when facts expire");
   }
 
   #withExtent(agent: Subject, slice: DocumentSlice): DocumentSlice {

@@ -6,7 +6,6 @@
  * of each known category, are requested once a minute, only while somebody uses them, and with each question also the rows with
  * its words. Cached rows that a response should contain but does not are removed, unless a later question has shown them.
  */
-
 import type * as z from "zod";
 import { type AuditRow, auditEntry, checkAuditRow } from "../../../engine/audit/audit-entries.ts";
 import { AUDIT_CATEGORIES } from "../../../engine/audit/audit-keys.ts";
@@ -21,9 +20,8 @@ import type { EngineClient } from "../engine/engine-client.ts";
 import { type Chunk, factOf, type HelmdeckFact, keyOfChunk } from "./helmdeck-chunks.ts";
 import { CALLERS, DEFAULTS } from "./helmdeck-rest.ts";
 import { MOST_CHUNKS, type QmdClient } from "./qmd-client.ts";
-import { QuestionOrder } from "./question-order.ts";
 
-export interface KnownRowsParts {
+interface KnownRowsParts {
   readonly agent: Subject;
   readonly namespace: Namespace;
   readonly store: MemoryStore;
@@ -45,7 +43,7 @@ const FIRST_PLACE = 40_000_000;
 /** Matches facts only. */
 const FACTS = "(category:";
 
-export interface Matches {
+interface Matches {
   readonly facts: readonly HelmdeckFact[];
   /** Also keys of other rows, such as cached answers; runs do not show theirs. */
   readonly keys: readonly string[];
@@ -230,7 +228,20 @@ export class KnownRows {
       if (before?.text === fact.text && before.value === fact.value && before.docid === fact.docid)
         return undefined;
       this.#facts.set(fact.key, fact);
-      return this.#entryOf(fact, isAfterKnown ? this.#nextPlace() : this.#placeBefore());
+      const { key, value, category, tags } = fact;
+      const place = isAfterKnown ? this.#nextPlace() : this.#placeBefore();
+      const { namespace } = this.#parts;
+      const at = placeholderTime(place);
+      return {
+        namespace,
+        origin: "fact",
+        key,
+        value: Buffer.from(value),
+        category,
+        tags,
+        createdAt: at,
+        updatedAt: at,
+      };
     });
   }
 
@@ -242,21 +253,6 @@ export class KnownRows {
   #placeBefore(): number {
     this.#oldest -= 1;
     return this.#oldest;
-  }
-
-  #entryOf({ key, value, category, tags }: HelmdeckFact, place: number): NewEntry {
-    const { namespace } = this.#parts;
-    const at = placeholderTime(place);
-    return {
-      namespace,
-      origin: "fact",
-      key,
-      value: Buffer.from(value),
-      category,
-      tags,
-      createdAt: at,
-      updatedAt: at,
-    };
   }
 
   async #keepRuns(runs: readonly Run[]): Promise<void> {
@@ -304,3 +300,30 @@ function runEntry(
 
 /** helmdeck's list of runs does not contain it. */
 const RUN_ID_NOT_TOLD = "not-told";
+
+class QuestionOrder {
+  #asked = 0;
+  readonly #unanswered = new Set<number>();
+  /** By key: the last question whose answer told of it; kept while any question is unanswered. */
+  readonly #toldBy = new Map<string, number>();
+
+  /** Gives `work`, which asks and takes in the answer, its place in the order. */
+  async asking<T>(work: (asked: number) => Promise<T>): Promise<T> {
+    this.#asked += 1;
+    const asked = this.#asked;
+    this.#unanswered.add(asked);
+    try {
+      return await work(asked);
+    } finally {
+      this.#unanswered.delete(asked);
+      if (this.#unanswered.size === 0) this.#toldBy.clear();
+    }
+  }
+
+  /** Those of which no later question was told. */
+  newsOf<T extends { readonly key: string }>(asked: number, told: readonly T[]): readonly T[] {
+    const news = told.filter(({ key }) => (this.#toldBy.get(key) ?? 0) <= asked);
+    for (const { key } of news) this.#toldBy.set(key, asked);
+    return news;
+  }
+}

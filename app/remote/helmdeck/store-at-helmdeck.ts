@@ -44,7 +44,11 @@ export async function storeAtHelmdeck(
     body: { key, value, category, tags, ttl_seconds: ttlSeconds },
   });
   const { fact } = await lookUpKey(known, key);
-  if (fact?.value !== value) throw notReadBack(url);
+  if (fact?.value !== value)
+    throw new HelmdeckError(
+      "engine_unavailable",
+      `The helmdeck at ${url} reported that it stored the fact, but it is not there: helmdeck loses facts while its memory is off (HELMDECK_MEMORY_KEY). Treat it as not stored.`,
+    );
   const replaced = before && { updatedAt: placeholderTime(0), refreshed: before.value === value };
   return {
     ...{ key, category, expiresAt: stored.expiresAt, path: pathOf(category, key) },
@@ -67,11 +71,4 @@ export function refuseSupersedes(url: string, { supersedes }: FactInput): void {
       url,
       "cannot supersede facts: store this one without supersedes, and forget the outdated fact by its key",
     );
-}
-
-function notReadBack(url: string): HelmdeckError {
-  return new HelmdeckError(
-    "engine_unavailable",
-    `The helmdeck at ${url} reported that it stored the fact, but it is not there: helmdeck loses facts while its memory is off (HELMDECK_MEMORY_KEY). Treat it as not stored.`,
-  );
 }

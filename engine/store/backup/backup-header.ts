@@ -58,23 +58,16 @@ export function parseBackupHeader(text: string, path: string): BackupHeader | un
   const given = jsonOf(text);
   const parsed = lineSchema.safeParse(given);
   if (!parsed.success) {
-    if (isOfLaterFormat(given)) throw newer(path);
+    const named = z.object({ format: z.literal(FORMAT), version: z.number() }).safeParse(given);
+    if (named.success && named.data.version > VERSION)
+      throw new HelmdeckError(
+        "store_newer",
+        `The backup ${path} was made by a later version of this program. Upgrade this program; nothing was changed.`,
+        { details: { path } },
+      );
     return undefined;
   }
   const { store_id: storeId, schema: schemaVersion, key_id: keyId, created_at: createdAt } = parsed.data;
   const { generation, entries, salt } = parsed.data;
   return { storeId, generation, schemaVersion, entries, keyId, createdAt, salt };
-}
-
-function isOfLaterFormat(given: unknown): boolean {
-  const named = z.object({ format: z.literal(FORMAT), version: z.number() }).safeParse(given);
-  return named.success && named.data.version > VERSION;
-}
-
-function newer(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "store_newer",
-    `The backup ${path} was made by a later version of this program. Upgrade this program; nothing was changed.`,
-    { details: { path } },
-  );
 }

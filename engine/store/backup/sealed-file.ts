@@ -74,7 +74,12 @@ export async function openSealedFile(
     for (let number = 0; number < count; number += 1) {
       const sealed = await bytesAt(source, line.length + number * sealedBytes, sealedBytes);
       const content = openChunk({ fileKey, line, number, isLast: number === count - 1 }, sealed);
-      if (content === undefined) throw notWhole(from);
+      if (content === undefined)
+        throw new HelmdeckError(
+          "store_corrupt",
+          `The backup ${from} is damaged or incomplete: it was cut off or changed. Nothing was restored from it; use another backup.`,
+          { details: { path: from } },
+        );
       await to.appendFile(content);
       onBytes(line.length + number * sealedBytes + sealed.length, size);
     }
@@ -127,7 +132,7 @@ async function headerIn(source: FileHandle, path: string) {
   const start = await bytesAt(source, 0, LONGEST_LINE_BYTES);
   const end = start.indexOf("\n");
   const header = end < 0 ? undefined : parseBackupHeader(start.toString("utf8", 0, end), path);
-  if (header === undefined) throw notABackup(path);
+  if (header === undefined) throw invalid(path, "is not a backup that this program made");
   return { header, line: start.subarray(0, end + 1) };
 }
 
@@ -155,10 +160,6 @@ async function withFile<T>(path: string, work: (source: FileHandle) => Promise<T
   }
 }
 
-function notABackup(path: string): HelmdeckError {
-  return invalid(path, "is not a backup that this program made");
-}
-
 function invalid(path: string, why: string, cause?: unknown): HelmdeckError {
   return new HelmdeckError("invalid_input", `${path} ${why}.`, { details: { field: "file", path }, cause });
 }
@@ -169,13 +170,5 @@ function otherKey(path: string, needed: string, found: string): HelmdeckError {
     `The backup ${path} needs the key ${needed}, but the configured key is ${found}. Set ` +
       "HELMDECK_MEMORY_KEY_FILE to the file of that key; nothing was changed.",
     { details: { path, needed, found } },
-  );
-}
-
-function notWhole(path: string): HelmdeckError {
-  return new HelmdeckError(
-    "store_corrupt",
-    `The backup ${path} is damaged or incomplete: it was cut off or changed. Nothing was restored from it; use another backup.`,
-    { details: { path } },
   );
 }

@@ -1,9 +1,10 @@
 /**
- * A store during a move, which nobody else has open: its raw rows and its metadata.
+ * A store during a move, which nobody else has open: its raw rows and its metadata, and the move itself.
  *
  * The danger is an accident: one memory in two places would diverge, and a partial one would be taken for complete. So only one
  * place can be open at a time. The target is marked before its first row, and the source before the target is opened; both marks
- * keep every program out, and an interrupted move resumes where it stopped.
+ * keep every program out. A move walks source and target in the same order and fixes every difference, so an interrupted one
+ * resumes: rows that are already there are compared and kept. A second, read-only walk then verifies each row.
  */
 import { HelmdeckError } from "../../errors.ts";
 import { ENTRY_COLUMNS } from "../fields.ts";
@@ -99,12 +100,12 @@ export const STORED_TABLES: readonly TableShape[] = [
 ];
 
 /** The tables of a store as raw rows, which back ends exchange byte for byte during a move. */
-export function placeOf({ places }: TableShape, row: Cells): Cells {
+function placeOf({ places }: TableShape, row: Cells): Cells {
   return row.slice(0, places);
 }
 
 /** The order in which both back ends return rows: numbers by value, texts by bytes. */
-export function comparePlaces(a: Cells, b: Cells): number {
+function comparePlaces(a: Cells, b: Cells): number {
   for (const [i, cell] of a.entries()) {
     const order = compareCells(cell, b[i] ?? null);
     if (order !== 0) return order;
@@ -112,7 +113,7 @@ export function comparePlaces(a: Cells, b: Cells): number {
   return 0;
 }
 
-export function areSame(a: Cells, b: Cells): boolean {
+function areSame(a: Cells, b: Cells): boolean {
   return a.length === b.length && a.every((cell, i) => isSame(cell, b[i] ?? null));
 }
 
@@ -124,4 +125,100 @@ function compareCells(a: Cell, b: Cell): number {
 function isSame(a: Cell, b: Cell): boolean {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
   return a === b;
+}
+
+const ROWS_AT_ONCE = 250;
+
+/** Rows per table. */
+export type RowCounts = Readonly<Record<TableName, number>>;
+
+export interface MovedRows {
+  readonly copied: number;
+  /** From an interrupted run. */
+  readonly kept: number;
+  /** Outdated rows of an earlier run or an earlier store. */
+  readonly removed: number;
+}
+
+interface Places {
+  readonly from: MovableStore;
+  readonly to: MovableStore;
+}
+
+export async function countRows(store: MovableStore): Promise<RowCounts> {
+  const counts: Partial<Record<TableName, number>> = {};
+  for (const { name } of STORED_TABLES) counts[name] = await store.count(name);
+  return counts as RowCounts; // every table has been counted
+}
+
+/** Calls `onRows` with the number of source rows done. */
+export async function copyRows(places: Places, onRows: (rows: number) => void): Promise<MovedRows> {
+  let [copied, kept, removed] = [0, 0, 0];
+  for (const table of STORED_TABLES) {
+    for await (const { remove, insert, same } of differences(places, table)) {
+      if (remove.length + insert.length > 0) await places.to.replace(table, { remove, insert });
+      copied += insert.length;
+      kept += same;
+      removed += remove.length;
+      onRows(insert.length + same);
+    }
+  }
+  return { copied, kept, removed };
+}
+
+/** Throws `store_corrupt` for the first row that differs between the places. */
+export async function verifyRows(places: Places, onRows: (rows: number) => void): Promise<void> {
+  for (const table of STORED_TABLES) {
+    for await (const { remove, insert, same } of differences(places, table)) {
+      if (remove.length + insert.length > 0) throw notTheSame(places, table);
+      onRows(same);
+    }
+  }
+}
+
+interface Difference extends Replacing {
+  readonly same: number;
+}
+
+async function* differences({ from, to }: Places, table: TableShape): AsyncGenerator<Difference> {
+  let after: Cells | undefined;
+  do {
+    const page = { after, limit: ROWS_AT_ONCE };
+    const [mine, theirs] = await Promise.all([from.read(table, page), to.read(table, page)]);
+    const through = endOf(table, mine, theirs);
+    const isWithin = (row: Cells) =>
+      through === undefined || comparePlaces(placeOf(table, row), through) <= 0;
+    yield difference(table, mine.filter(isWithin), theirs.filter(isWithin));
+    after = through;
+  } while (after !== undefined);
+}
+
+/** The position up to which both pages are complete; undefined for the end. */
+function endOf(table: TableShape, ...pages: readonly (readonly Cells[])[]): Cells | undefined {
+  const ends = pages.flatMap((rows) => {
+    const last = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1);
+    return last === undefined ? [] : [placeOf(table, last)];
+  });
+  return ends.sort(comparePlaces)[0];
+}
+
+function difference(table: TableShape, wanted: readonly Cells[], there: readonly Cells[]): Difference {
+  const nameOf = (row: Cells) => JSON.stringify(placeOf(table, row));
+  const found = new Map(there.map((row) => [nameOf(row), row]));
+  const insert = wanted.filter((row) => {
+    const name = nameOf(row);
+    const isThere = areSame(row, found.get(name) ?? []);
+    if (isThere) found.delete(name);
+    return !isThere;
+  });
+  return { insert, remove: [...found.values()], same: wanted.length - insert.length };
+}
+
+function notTheSame({ from, to }: Places, { name }: TableShape): HelmdeckError {
+  return new HelmdeckError(
+    "store_corrupt",
+    `A row of ${name} differs between ${to.name} and ${from.name}. The move was not completed, and ${from.name} is still in ` +
+      "use. Run the move again; if the error persists, check the disks of both.",
+    { details: { table: name } },
+  );
 }

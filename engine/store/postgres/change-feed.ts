@@ -1,11 +1,17 @@
 /** The change feed over the sequence numbers of rows and removals; one subject's changes are committed in order. */
 import type { Beginnings } from "../beginnings.ts";
-import { encodeChangeCursor, type History, historySince, resumeFrom, seqOfCursor } from "../cursors.ts";
+import {
+  encodeChangeCursor,
+  type History,
+  historySince,
+  openChanges,
+  resumeFrom,
+  seqOfCursor,
+} from "../cursors.ts";
 import { changesLimitOf } from "../entry-rules.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import { ownerOf } from "../namespace.ts";
-import { openChanges } from "../open-changes.ts";
 import type { Sealer } from "../sealing.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import { namespaceCondition } from "./conditions.ts";

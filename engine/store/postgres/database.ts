@@ -1,12 +1,16 @@
-/** The connections to one database: each is borrowed for one piece of work, and replaced when it is lost. */
+/**
+ * The connections to one database: each is borrowed for one piece of work, and replaced when it is lost.
+ *
+ * pg's client does not pester a server here, and its socket never outlives it: that would keep the process alive. The server's
+ * clock is shared by engines on several machines, however their own are set: each read and each write transaction synchronises
+ * it; in between it advances by this machine's monotonic clock, which stands still while the machine sleeps.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { HelmdeckError } from "../../errors.ts";
 import { within } from "../../timing.ts";
-import type { ConnectionCounts } from "../memory-store.ts";
-import { Client, type ClientConfig } from "./client.ts";
+import type { ConnectionCounts, UnixMs } from "../memory-store.ts";
 import { CommitLost, Connection, TIMELINE, type TransactionName } from "./connection.ts";
-import { DatabaseClock } from "./database-clock.ts";
 import { explainPostgresError, isAnswer, isLost, isReadOnly, isToBeTriedAgain } from "./postgres-errors.ts";
 import { Attempts, Refusals, SilenceWatch } from "./reaching.ts";
 
@@ -17,7 +21,7 @@ export type PostgresConnection = Pick<
 >;
 
 /** A host name, an IP address, or the folder of a socket. */
-export interface DatabaseHost {
+interface DatabaseHost {
   readonly host: string;
   readonly port: number;
 }
@@ -412,4 +416,74 @@ function nameOf(connection: PostgresConnection, hosts: readonly DatabaseHost[]):
 
 function getTypeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {
   return NUMBER_TYPES.has(type) && format !== "binary" ? Number : pg.types.getTypeParser(type, format);
+}
+
+/** How long the server has to close a connection that we ended. */
+const GOODBYE_MS = 1_000;
+
+interface ClientConfig extends pg.ClientConfig {
+  /** Absent: asks the server, whatever it refused before. */
+  readonly refusals?: Refusals | undefined;
+}
+
+class Client extends pg.Client {
+  readonly #config: ClientConfig;
+
+  constructor(config: ClientConfig = {}) {
+    super(config);
+    this.#config = config;
+    const { connection } = this;
+    connection.on("error", () => connection.stream.destroy()); // also where pg gives up, for example without a password
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error | null) => void): void;
+  override connect(callback?: (error: Error | null) => void): Promise<pg.Client> | void {
+    if (callback !== undefined) return void this.#connect(callback);
+    return new Promise((resolve, reject) => {
+      void this.#connect((error) => (error ? reject(error) : resolve(this)));
+    });
+  }
+
+  /** Calls back synchronously, as pg does: an error right after a connection was made must find the listener. */
+  async #connect(callback: (error: Error | null) => void): Promise<void> {
+    const { refusals, password: given } = this.#config;
+    let note: ((failure: unknown) => void) | undefined;
+    try {
+      const password = typeof given === "function" ? await given() : given;
+      note = refusals?.begin(password);
+    } catch (error) {
+      return callback(error as Error); // of the operator's file, or what pg called back with
+    }
+    super.connect((error: Error | null) => {
+      note?.(error);
+      callback(error);
+    });
+  }
+
+  override end(): Promise<void>;
+  override end(callback: (error: Error) => void): void;
+  override end(callback?: (error: Error) => void): Promise<void> | void {
+    const { connection } = this;
+    const late = setTimeout(() => connection.stream.destroy(), GOODBYE_MS).unref();
+    connection.once("end", () => clearTimeout(late));
+    return callback === undefined ? super.end() : super.end(callback);
+  }
+}
+
+/** The server's clock in Unix milliseconds, in SQL. */
+export const CLOCK = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+export class DatabaseClock {
+  #shown: UnixMs = 0;
+  #at = 0;
+
+  set(shown: UnixMs): void {
+    this.#shown = shown;
+    this.#at = performance.now();
+  }
+
+  now(): UnixMs {
+    return Math.floor(this.#shown + (performance.now() - this.#at));
+  }
 }

@@ -8,7 +8,7 @@ import { movedError } from "../moving/movable-store.ts";
 import type { Namespace } from "../namespace.ts";
 import type { StoredRow } from "../stored-rows.ts";
 import type { Connection } from "./connection.ts";
-import { CLOCK, type DatabaseClock } from "./database-clock.ts";
+import { CLOCK, type DatabaseClock } from "./database.ts";
 import { markIn } from "./schema.ts";
 
 const STORE_ID_BYTES = 16;

@@ -1,12 +1,11 @@
 /** The change feed, over the sequence numbers of rows and removals. */
 
 import type { Beginnings } from "../beginnings.ts";
-import { encodeChangeCursor, historySince, resumeFrom } from "../cursors.ts";
+import { encodeChangeCursor, historySince, openChanges, resumeFrom } from "../cursors.ts";
 import { changesLimitOf } from "../entry-rules.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type { Changes, ChangesQuery, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
-import { openChanges } from "../open-changes.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
 import { type Condition, namespaceCondition, sparedCondition } from "./conditions.ts";

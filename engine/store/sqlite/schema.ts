@@ -1,9 +1,11 @@
-/** The database's tables, the mark that identifies our files, and the migrations of older ones. */
+/**
+ * The database's tables, the mark that identifies our files, the mark of a store that was moved away or is incomplete (a schema
+ * version that no program knows, and a row with details), and the migrations of older files.
+ */
 import { HelmdeckError } from "../../errors.ts";
 import { ALL_COLUMNS, ENTRY_COLUMNS, placesFor } from "../fields.ts";
 import type { SealingKeys } from "../key-ring.ts";
-import { movedError } from "../moving/movable-store.ts";
-import { markIn } from "./move-mark.ts";
+import { type MoveMark, movedError } from "../moving/movable-store.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 
 /** "HDMM" in the file's header distinguishes our databases from all others. */
@@ -180,7 +182,7 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 const ENVELOPE_SINCE = 4;
 
 /** 0 for an empty file, {@link SCHEMA_VERSION} for a current one. */
-export type SchemaVersion = number;
+type SchemaVersion = number;
 
 /**
  * The file's schema version; changes nothing.
@@ -273,3 +275,24 @@ const PLACES = placesFor(ENTRY_COLUMNS);
 export const INSERT_ROW = `INSERT INTO entries (${ALL_COLUMNS}) VALUES (${PLACES})`;
 /** Takes the id after the row. */
 export const UPDATE_ROW = `UPDATE entries SET (${ALL_COLUMNS}) = (${PLACES}) WHERE id = ?`;
+
+/** Added to the schema version, so that even a program without support for moves refuses the file as too new. */
+const OFFSETS = { away: 1_000_000, incoming: 2_000_000 } as const;
+
+/** Undefined for a schema without a mark. */
+export function markIn(session: SqliteSession, version: number): MoveMark | undefined {
+  if (version < OFFSETS.away) return undefined;
+  const row = session.statement("SELECT place, at FROM moved").get();
+  const kind = version < OFFSETS.incoming ? "away" : "incoming";
+  return { kind, place: `${row?.place}`, at: Number(row?.at) };
+}
+
+/** Call it in a write transaction; undefined removes the mark. */
+export function writeMark(session: SqliteSession, schema: number, mark: MoveMark | undefined): void {
+  session.connection.exec("DROP TABLE IF EXISTS moved");
+  session.connection.exec(`PRAGMA user_version = ${schema + (mark === undefined ? 0 : OFFSETS[mark.kind])}`);
+  session.forgetStatements();
+  if (mark === undefined) return;
+  session.connection.exec("CREATE TABLE moved (place TEXT NOT NULL, at INTEGER NOT NULL) STRICT");
+  session.statement("INSERT INTO moved (place, at) VALUES (?, ?)").run(mark.place, mark.at);
+}

@@ -2,9 +2,8 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { HelmdeckError } from "../../../engine/errors.ts";
-import { definePack } from "../../../packs/engine/define-pack.ts";
+import { definePack, PackFailure } from "../../../packs/engine/define-pack.ts";
 import type { Pack } from "../../../packs/engine/pack-contract.ts";
-import { PackFailure } from "../../../packs/engine/pack-registry.ts";
 import { ANA, ask, failureOf, gate, openPackRig, overridden, packThat } from "./rig.ts";
 
 const greet = definePack({

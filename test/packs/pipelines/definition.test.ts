@@ -1,6 +1,6 @@
 /** Pipeline definitions: loading one reports all of its errors, with their positions. */
 import { describe, expect, test } from "vitest";
-import { checkDefinition } from "../../../packs/pipelines/pipeline-definition.ts";
+import { checkDefinition } from "../../../packs/pipelines/load-pipelines.ts";
 
 const PACKS = new Set(["github.list_issues", "helmdeck.memory_store"]);
 const t = (expression: string) => `\${{ ${expression} }}`;

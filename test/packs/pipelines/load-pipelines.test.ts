@@ -2,8 +2,11 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { loadPipelines, parsePipeline } from "../../../packs/pipelines/load-pipelines.ts";
-import { shippedPipelineFiles } from "../../../packs/pipelines/shipped/shipped-pipelines.ts";
+import {
+  loadPipelines,
+  parsePipeline,
+  shippedPipelineFiles,
+} from "../../../packs/pipelines/load-pipelines.ts";
 import { tempFolder } from "../../app/fixtures/memories.ts";
 
 const PACKS = new Set(["github.list_issues", "helmdeck.memory_store"]);

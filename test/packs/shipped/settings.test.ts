@@ -1,7 +1,6 @@
 /** Environment variables that configure the shipped packs. An error in one is reported without its value. */
 import { describe, expect, it } from "vitest";
-import { packSettings } from "../../../packs/shipped/pack-settings.ts";
-import { shippedPacks } from "../../../packs/shipped/shipped-packs.ts";
+import { packSettings, shippedPacks } from "../../../packs/shipped/shipped-packs.ts";
 import { openTestMemory } from "../../app/fixtures/memories.ts";
 
 describe("the environment", () => {

@@ -1,7 +1,7 @@
 /** What later runs of swe.solve read about earlier ones. */
 import { expect, test } from "vitest";
 import type { PackMemory } from "../../../packs/engine/pack-contract.ts";
-import { recallNotes, rememberRun } from "../../../packs/shipped/solve-notes.ts";
+import { recallNotes, rememberRun } from "../../../packs/shipped/solve.ts";
 
 const ADDRESS = "https://git.example.com/acme/app.git";
 const TOKEN = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");

@@ -2,8 +2,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type SolveOptions, solvePack } from "../../../packs/shipped/solve.ts";
-import { notesKey } from "../../../packs/shipped/solve-notes.ts";
+import { notesKey, type SolveOptions, solvePack } from "../../../packs/shipped/solve.ts";
 import { tempFolder } from "../../app/fixtures/memories.ts";
 import { fileIn } from "../engine/local/folders.ts";
 import { ANA, ask, failureOf, openPackRig } from "../engine/rig.ts";

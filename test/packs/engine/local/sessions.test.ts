@@ -6,9 +6,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HelmdeckError } from "../../../../engine/errors.ts";
 import type { Session, SessionProvider, SessionRequest } from "../../../../packs/engine/pack-contract.ts";
-import { type LocalSessionsOptions, openLocalSessions } from "../../../../packs/local/local-sessions.ts";
+import {
+  homeOf,
+  type LocalSessionsOptions,
+  openLocalSessions,
+} from "../../../../packs/local/local-sessions.ts";
 import { processesAtHome } from "../../../../packs/local/process-runner.ts";
-import { homeOf } from "../../../../packs/local/session-folder.ts";
 import { fileIn, tempFolder } from "./folders.ts";
 
 const node = process.execPath;
