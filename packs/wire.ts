@@ -139,7 +139,8 @@ export function pipelineRunReply(run: PipelineRun): PipelineRunReply {
     started_at: rfc3339(run.startedAt),
     ...defined({ duration_ms: run.durationMs }),
     steps: run.steps.map(({ durationMs: duration_ms, error, ...step }) => ({
-      ...{ ...step, ...defined({ duration_ms, error }) },
+      ...step,
+      ...defined({ duration_ms, error }),
     })),
     ...defined({ output: run.output, error: run.error }),
   };

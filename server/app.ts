@@ -24,11 +24,9 @@ import { addMount, failAs, type Mount, pathOf } from "./mount.ts";
 import { headEveryAnswer, logToolFailure, observeRequests, watchFailures } from "./observing.ts";
 import { addDescriptionRoute, OPENAPI_PATH } from "./openapi.ts";
 import { addPages, type PagesSettings } from "./pages/add-pages.ts";
-import { addHostRoutes } from "./rest/host-routes.ts";
 import { addOperationRoutes } from "./rest/operation-routes.ts";
-import { addMetricsRoute, addOpenRoutes, addTokensRoute } from "./rest/operator-routes.ts";
-import { addPackRoutes } from "./rest/pack-routes.ts";
-import { addPipelineRoutes } from "./rest/pipeline-routes.ts";
+import { addHostRoutes, addMetricsRoute, addOpenRoutes, addTokensRoute } from "./rest/operator-routes.ts";
+import { addPackRoutes, addPipelineRoutes } from "./rest/pack-routes.ts";
 import { refuseInvalid } from "./rest/rest-answers.ts";
 
 export type ServerApp = OpenAPIHono<ServerEnv>;

@@ -1,15 +1,22 @@
-/** Routes for operators: liveness, readiness, version and metrics. */
+/**
+ * Routes for operators (liveness, readiness, version and metrics), and for a host's plugin whose memory this server keeps: who
+ * calls, its memory's status, records of tool calls.
+ */
 import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Memory } from "../../app/memory.ts";
+import { toWire } from "../../app/wire/codec.ts";
+import { type CallerReply, type OwnStatusReply, runOfRequest } from "../../app/wire/schemas.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
 import { RETRY_AFTER_SECONDS } from "../answer-failures.ts";
 import { hasScope, type TokenInUse, type Tokens } from "../authentication.ts";
-import { ADMIN_SCOPE, METRICS_SCOPE, type ServerEnv } from "../caller.ts";
+import { ADMIN_SCOPE, type Caller, METRICS_SCOPE, RECORD_SCOPE, type ServerEnv } from "../caller.ts";
 import type { Metrics } from "../metrics.ts";
 import { readinessOf } from "../readiness.ts";
+import { writerOf } from "./operation-routes.ts";
 import * as schemas from "./rest-answers.ts";
-import { failures, json } from "./rest-answers.ts";
+import { failures, json, jsonBody } from "./rest-answers.ts";
 
 const tags = ["operations"];
 
@@ -124,4 +131,64 @@ export function addOpenRoutes(
     if (readiness.status === "ready") return c.json(readiness, 200);
     return c.json(readiness, 503, { "Retry-After": RETRY_AFTER_SECONDS });
   });
+}
+
+const memoryTags = ["memory"];
+
+const callerRoute = createRoute({
+  method: "get",
+  path: "/api/v1/caller",
+  tags: memoryTags,
+  operationId: "caller",
+  summary: "The caller and the scopes of the token.",
+  responses: { 200: json("The caller.", schemas.caller), ...failures() },
+});
+
+const runRoute = createRoute({
+  method: "post",
+  path: "/api/v1/memory/runs",
+  tags: memoryTags,
+  operationId: "recordRun",
+  summary: "Record a tool run of the caller; requires the scope record.",
+  request: { body: jsonBody(schemas.runRequest) },
+  responses: { 200: json("Recorded.", schemas.recorded), ...failures(413, 415) },
+});
+
+const statusRoute = createRoute({
+  method: "get",
+  path: "/api/v1/memory/status",
+  tags: memoryTags,
+  operationId: "memoryStatus",
+  summary: "The size of the caller's memory, and how it is searched.",
+  responses: { 200: json("The status.", schemas.ownStatus), ...failures() },
+});
+
+export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerContext): void {
+  app.openapi(callerRoute, (c) => {
+    const { subject, authenticated, scopes, expiresAt } = c.get("caller");
+    const reply: CallerReply = { subject, authenticated, scopes: [...scopes] };
+    return c.json({ ...reply, ...(expiresAt !== undefined && { expires_at: rfc3339(expiresAt) }) }, 200);
+  });
+  app.openapi(runRoute, async (c) => {
+    const caller = c.get("caller");
+    // Rows of runs count as written by this server, so not every token may add them.
+    if (!hasScope(caller, RECORD_SCOPE))
+      throw new HelmdeckError("forbidden", "Recording tool runs requires a token with the scope record.");
+    const { subject } = caller;
+    const request = c.req.valid("json");
+    const run = runOfRequest(request);
+    const writer = writerOf(caller, request.writer);
+    if (run.kind === "tool") await memory.recordToolCall(subject, run.row, writer);
+    else await memory.recordPackRun(subject, run.row, writer);
+    return c.json({ recorded: true as const }, 200);
+  });
+  app.openapi(statusRoute, async (c) => c.json(await ownStatus(memory, c.get("caller")), 200));
+}
+
+/** Without the server's paths, which callers need not know. */
+async function ownStatus(memory: Memory, caller: Caller): Promise<OwnStatusReply> {
+  const { mode, subject, error } = await memory.status(caller.subject);
+  if (error !== undefined) throw new HelmdeckError(error.code, error.message);
+  const { facts = 0, auditRows = 0, expiring } = subject ?? {};
+  return { mode, facts, audit_rows: auditRows, ...(expiring && { expiring: toWire(expiring) }) };
 }
