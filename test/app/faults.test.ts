@@ -146,7 +146,7 @@ describe("fault 4: nothing ever deletes expired rows", () => {
     await expect.poll(() => waiting.length).toBe(1);
     const { findings } = await memory.doctor();
     const told = findings.find(({ check, level }) => check === "expiry" && level === "warning");
-    expect(told?.message).toMatch(/^The last sweep failed: An unexpected error .*\(internal\)$/);
+    expect(told?.message).toContain("The last sweep failed: internal");
     expect(JSON.stringify(findings)).not.toContain("may hold anything");
     memory.store.deleteExpired = deleteExpired;
     waiting.shift()?.run();
