@@ -194,8 +194,7 @@ export class NamespaceIndex implements IndexView {
       ({ index: this.index, toolCalls: this.toolCalls } = view);
       this.#cursor = copy.cursor;
       this.#changedSinceCopy = 0;
-      const documents = [...this.index.documents()].filter(({ kind }) => kind !== "tool");
-      this.#follower?.changed(documents.map(textOfDocument), []);
+      this.#follower?.changed([...this.index.documents()].map(textOfDocument), []);
     } catch (error) {
       debug("%s: the copy does not open: %s", this.#namespace, error instanceof Error ? error.message : "");
     }

@@ -72,7 +72,6 @@ const NEAREST = 1_000;
 const NEAR_A_FACT = 6;
 /** The longest stretch of comparing before others are served. */
 const RELATING_MS = 4;
-const FOREIGN = "the embedding model knows English alone.";
 const STILL_INDEXING = "Still indexing this memory. There may be more hits in a moment.";
 
 /** Source errors reach the search that hit them; embedding errors only fall back to keyword search. */
@@ -195,7 +194,8 @@ class HybridRecall implements Recall {
     if (view.index.documentCount === 0) return {};
     const embedder = semantic.serving(namespace);
     if (embedder === undefined) return { why: nothingEmbeddedNote(semantic.status()) };
-    if (embedder.language !== undefined && !isEnglish(text)) return { why: keywordsOnlyNote(FOREIGN) };
+    if (embedder.language !== undefined && !isEnglish(text))
+      return { why: keywordsOnlyNote("the embedding model knows English alone.") };
     const expanded = expandedQuery(text, view.index);
     const [read, again] = await Promise.all([
       this.#questions.read(text, embedder),
@@ -295,8 +295,7 @@ const LANGUAGE_SAMPLE = 50;
 
 /** Whether a question is English and most documents are not, or the other way round. */
 function areForeign(question: string, index: LexicalIndex): boolean {
-  const sample: IndexedDocument[] = [];
-  for (const document of index.documents()) if (sample.push(document) === LANGUAGE_SAMPLE) break;
+  const sample = index.documents().take(LANGUAGE_SAMPLE).toArray();
   const isAsked = isEnglish(question);
   return sample.filter((document) => isEnglishDocument(document) !== isAsked).length * 2 > sample.length;
 }

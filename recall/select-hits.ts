@@ -40,7 +40,13 @@ export function selectHits(
   const best = bestPerDocument(scored);
   const byParts = parts.map((part) => hitsAmong(bestPerDocument(part), index, wanted));
   const shown = joined(hitsAmong(best, index, wanted), byParts, wanted);
-  return { shown, ...notShown(best, shown, index, wanted) };
+  const documents = new Set(shown.map(({ document }) => document));
+  const others = best.filter(({ document }) => !documents.has(document)).slice(0, EXPLAINED);
+  const hasSure = shown.some(({ isSure }) => isSure);
+  const texts = new Set(shown.map((one) => textOf(one, index)));
+  const whyNot = (one: ScoredCandidate) =>
+    texts.has(textOf(one, index)) ? "the same text as another candidate" : whyHidden(one, hasSure, wanted);
+  return { shown, leftOut: others.map((scored) => ({ scored, why: whyNot(scored) })) };
 }
 
 function hitsAmong(
@@ -114,21 +120,6 @@ function mostPossible({ mode, limit, isDistinctive, possible }: SelectionOptions
   const most = mode === "eager" ? possible.mostEager : possible.most;
   const places = Math.max(0, Math.min(limit, most) - sure);
   return mode !== "eager" && limit < possible.few ? Math.min(1, places) : places;
-}
-
-function notShown(
-  best: readonly ScoredCandidate[],
-  shown: readonly ScoredCandidate[],
-  index: LexicalIndex,
-  wanted: SelectionOptions,
-): Pick<Selection, "leftOut"> {
-  const documents = new Set(shown.map(({ document }) => document));
-  const others = best.filter(({ document }) => !documents.has(document));
-  const hasSure = shown.some(({ isSure }) => isSure);
-  const texts = new Set(shown.map((one) => textOf(one, index)));
-  const whyNot = (one: ScoredCandidate) =>
-    texts.has(textOf(one, index)) ? "the same text as another candidate" : whyHidden(one, hasSure, wanted);
-  return { leftOut: others.slice(0, EXPLAINED).map((scored) => ({ scored, why: whyNot(scored) })) };
 }
 
 function whyHidden(

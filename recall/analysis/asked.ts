@@ -39,7 +39,7 @@ export function judgeFor(question: Query): Judge | undefined {
   const rest = content.map(({ text }) => text).filter((text) => !owners.includes(text));
   return (text, isAbout) => ({
     owner: owners.some((owner) => !isAbout(owner)),
-    answer: wanted !== undefined && !isIn(text, wanted, { asked, isAbout }),
+    answer: typeof wanted === "function" ? !wanted(text, { asked, isAbout }) : wanted?.test(text) === false,
     noun: noun !== undefined && !isAbout(noun),
     matter: owners.length > 0 && rest.length > 0 && !rest.some(isAbout),
     ofAsker: isOfAsker && OF_WRITER.test(text),
@@ -174,10 +174,6 @@ const WANTED: readonly Wanted[] = [
     saysName,
   ],
 ];
-
-function isIn(text: string, answer: Wanted[1], question: Question): boolean {
-  return typeof answer === "function" ? answer(text, question) : answer.test(text);
-}
 
 function isWholly({ asked, isAbout }: Question): boolean {
   const words = [...asked];

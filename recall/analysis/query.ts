@@ -29,7 +29,9 @@ export function readQuery(text: string): Query {
   const words = separateWordsOf(query);
   const commonness = commonnessOf(words.map((word) => word.text));
   const dates = dateTermsOfQuery(words);
-  const showsNames = canShowNames(words);
+  // Capitals mark names only when not every word has one, and not in German, where every noun does.
+  const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
+  const showsNames = capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
   const hasLowerCase = /\p{Ll}/u.test(query);
   const roles = words.map((word, position) => {
     const isDistinctive = dates[position] !== undefined || (hasLowerCase && isAcronym(word));
@@ -90,12 +92,6 @@ export function partsOf({ text, asksAll: isName }: Query): readonly Query[] {
 /** Whether the query has a content word; "what was that about" has none. */
 export function isDistinctive({ roles }: Query): boolean {
   return roles.some(({ commonness }) => commonness > 0);
-}
-
-/** Capitals mark names only when not every word has one, and not in German, where every noun does. */
-function canShowNames(words: readonly Word[]): boolean {
-  const capitals = words.filter((word) => /^\p{Lu}/u.test(word.raw)).length;
-  return capitals * 2 <= words.length && !isGerman(words.map((word) => word.text));
 }
 
 /** "US" is not "us"; but AND, OR and NOT are operators. */

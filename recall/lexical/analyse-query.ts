@@ -47,7 +47,11 @@ export function analyseQuery(query: Query, index: LexicalIndex): readonly Concep
   const words = queryWords(query, index).flatMap((word) => splitUnknownName(word, index));
   let lookUps = MOST_UNKNOWN_LOOKED_UP;
   const weighed = words.map((word) => {
-    const known = knownTerms(word, index);
+    const date = numbersOf(word.dateTerm === undefined ? [] : [word.dateTerm], index);
+    const known = [
+      ...numbersOf(word.spellings, index),
+      ...date.map((one) => ({ ...one, quality: WEIGHTS.words.date })),
+    ];
     const isLookedUp = known.length === 0 && lookUps-- > 0;
     const terms = isLookedUp ? relatedTerms(word, index.terms) : known;
     const weight = word.commonness * rarity(terms, index);
@@ -97,21 +101,13 @@ function queryWords({ words, roles }: Query, index: LexicalIndex): readonly Quer
     if (word.unspaced) return pairsOf(word, role);
     // A compound of two words is a form of both.
     const beside = [compounds[at - 1], compounds[at]].filter((term) => term !== undefined);
-    return [{ ...role, ...termsOfWord(word, beside, index) }];
+    const forms = [word.text, ...umlautSpellings(word.raw)];
+    const others = forms.map(otherTermOf).filter((term) => term !== undefined);
+    const spellings = [...forms.map((form) => index.termOf(form)), ...beside, ...others];
+    return [{ ...role, spellings, parts: word.parts.map((part) => index.termOf(part)) }];
   });
   const content = all.filter((word) => word.commonness > 0);
   return content.length > 0 ? content : all.map((word) => ({ ...word, commonness: 1, isTelling: true }));
-}
-
-function termsOfWord(
-  { text, raw, parts }: Word,
-  compounds: readonly string[],
-  index: LexicalIndex,
-): Pick<QueryWord, "spellings" | "parts"> {
-  const forms = [text, ...umlautSpellings(raw)];
-  const terms = forms.map((form) => index.termOf(form));
-  const others = forms.map(otherTermOf).filter((term) => term !== undefined);
-  return { spellings: [...terms, ...compounds, ...others], parts: parts.map((part) => index.termOf(part)) };
 }
 
 function pairsOf(word: Word, role: WordRole): readonly QueryWord[] {
@@ -132,12 +128,6 @@ function splitUnknownName(word: QueryWord, index: LexicalIndex): readonly QueryW
   const isKnown = word.spellings.some((spelling) => index.terms.numberOf(spelling) !== undefined);
   if (isKnown || word.parts.length < 2) return [word];
   return word.parts.map((part) => ({ ...word, spellings: [part], parts: [] }));
-}
-
-function knownTerms(word: QueryWord, index: LexicalIndex): readonly ConceptTerm[] {
-  const terms = numbersOf(word.spellings, index);
-  const date = word.dateTerm === undefined ? undefined : index.terms.numberOf(word.dateTerm);
-  return date === undefined ? terms : [...terms, { term: date, quality: WEIGHTS.words.date }];
 }
 
 function numbersOf(terms: readonly string[], index: LexicalIndex): readonly ConceptTerm[] {

@@ -33,12 +33,8 @@ export interface WordFeatures {
   readonly isNamed: boolean;
 }
 
-/** What is reused between queries, to avoid allocations. */
-export interface Scratch {
-  readonly scores: CandidateScores;
-  readonly marks: ConceptMarks;
-  readonly matches: Matches;
-}
+/** Reused between queries, to avoid allocations. */
+type Scratch = Readonly<{ scores: CandidateScores; marks: ConceptMarks; matches: Matches }>;
 
 /** For one query, whose concepts are marked and whose candidates are scored. */
 export function featureExtractor(
@@ -95,7 +91,9 @@ export function featureExtractor(
       for (let place = 0; place < around.length; place += 1)
         around[place] = Math.max(around[place] ?? 0, weight * (matches.gains[from + place] ?? 0));
     };
-    for (const passage of besides(unit, document)) lend(passage, most);
+    const place = document.units.indexOf(unit);
+    for (const beside of [document.units[place - 1], document.units[place + 1]])
+      if (beside !== undefined) lend(beside, most);
     for (const { document: other, distance } of neighbours) {
       const best = bestUnitOf(other);
       if (best !== undefined) lend(best, most * decay ** (distance - 1));
@@ -129,11 +127,6 @@ export function featureExtractor(
     const found = { coverage, synonyms, bm25, proximity, context, fewWords };
     return { ...found, unknown, unknownNames, hasAll, inThread, isNamed };
   };
-}
-
-function besides(unit: number, { units }: IndexedDocument): readonly number[] {
-  const place = units.indexOf(unit);
-  return [units[place - 1], units[place + 1]].filter((other) => other !== undefined);
 }
 
 /** The matches of the units of a query, with a place for each of its words. Reused between queries. */
@@ -367,18 +360,13 @@ function bucketOf(sum: number): number {
 }
 
 function walked(concepts: readonly WeightedTerms[], index: LexicalIndex): readonly number[] {
-  const sizes = concepts.map((concept) => sizeOf(concept, index));
+  const sizes = concepts.map(({ terms, synonyms }) =>
+    [...terms, ...synonyms].reduce((sum, { term }) => sum + index.terms.documentCount(term), 0),
+  );
   const all = [...sizes.keys()].filter((number) => (sizes[number] ?? 0) > 0);
   if (index.unitEnd < SMALL) return all;
   const rare = all.filter((number) => (sizes[number] ?? 0) <= COMMON_SHARE * index.unitEnd);
   return rare.length > 0 ? rare : all;
-}
-
-function sizeOf({ terms, synonyms }: WeightedTerms, index: LexicalIndex): number {
-  let size = 0;
-  for (const { term } of terms) size += index.terms.documentCount(term);
-  for (const { term } of synonyms) size += index.terms.documentCount(term);
-  return size;
 }
 
 /** How much an occurrence counts, for each of the 256 field combinations. */

@@ -159,12 +159,15 @@ export class LexicalIndex {
     const fields = this.#fieldPostings(entry, analyser);
     const units: number[] = [];
     const passages = passagesOfEntry(entry);
-    const seen = passages.length > 1 ? new Set<number>() : undefined;
+    const seen = passages.length > 1 ? new Set<number>() : undefined; // the terms of its other passages
     for (const passage of passages) {
       const unit = this.#takeUnit();
       if (unit === undefined) break;
       const postings = this.#addUnit(unit, analyser.termsOf(searchedText(entry, passage)), fields);
-      for (const posting of postings) this.#countOnce(numberOf(posting), seen);
+      for (const term of postings.map(numberOf)) {
+        if (seen?.has(term) !== true) this.terms.countDocument(term, 1);
+        seen?.add(term);
+      }
       const { start, end, startLine, endLine } = passage;
       for (const [place, number] of [start, end, startLine, endLine].entries())
         this.#passages.set(unit * PASSAGE + place, number);
@@ -216,7 +219,7 @@ export class LexicalIndex {
     return this.#documents.get(id);
   }
 
-  documents(): Iterable<IndexedDocument> {
+  documents(): MapIterator<IndexedDocument> {
     return this.#documents.values();
   }
 
@@ -332,13 +335,6 @@ export class LexicalIndex {
     if (unit >= MAX_UNITS) return undefined;
     this.#documentOfUnit[unit] = undefined;
     return unit;
-  }
-
-  /** `seen`: the terms of the entry's other passages, if any. */
-  #countOnce(term: number, seen: Set<number> | undefined): void {
-    if (seen?.has(term) === true) return;
-    seen?.add(term);
-    this.terms.countDocument(term, 1);
   }
 
   /** The terms of the short fields, shared by every passage of the entry; packed, possibly with duplicates. */

@@ -19,10 +19,7 @@ export const ANYWHERE = 0b1111_1111;
 
 /** What is known of a term lies side by side, so that one access to memory reads it. */
 const ROW = 4;
-const START = 0;
-const COUNT = 1;
-const CAPACITY = 2;
-const DOCUMENTS = 3;
+const [START, COUNT, CAPACITY, DOCUMENTS] = [0, 1, 2, 3] as const;
 /** A smaller dictionary is walked for words with the same beginning: that is quick, and thousands of small memories need no lists. */
 const WALKED = 500;
 

@@ -138,11 +138,6 @@ function knownSynonym(word: string, { terms }: LexicalIndex): string | undefined
   return undefined;
 }
 
-const UNDER_WAY = "Embedding continues in the background; try again in a moment.";
-const HOW_TO_EMBED =
-  "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
-const BUSY = " (this machine is busy); try again in a moment.";
-
 const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
   deadline_exceeded: "WHO did not answer in time",
   embeddings_out_of_memory: "WHO has too little memory",
@@ -155,8 +150,8 @@ const PHRASES: Partial<Readonly<Record<ErrorCode, string>>> = {
 export function missedNote(code: ErrorCode, { isLocal }: Pick<EmbeddingStatus, "isLocal">): string {
   const phrase = PHRASES[code] ?? "WHO is not available";
   const why = phrase.replace("WHO", isLocal ? "the built-in model" : "the embedding service");
-  const remedy = isLocal && code === "deadline_exceeded" ? BUSY : ".";
-  return keywordsOnlyNote(`${why}${remedy}`);
+  const isBusy = isLocal && code === "deadline_exceeded";
+  return keywordsOnlyNote(`${why}${isBusy ? " (this machine is busy); try again in a moment." : "."}`);
 }
 
 /** @param why as the end of a sentence */
@@ -167,7 +162,10 @@ export function keywordsOnlyNote(why: string): string {
 /** With a remedy, or the reason why there are no vectors yet. */
 export function nothingEmbeddedNote({ lastError, ...embedding }: EmbeddingStatus): string {
   if (lastError !== undefined) return missedNote(lastError, embedding);
-  return keywordsOnlyNote(`no entry is embedded yet. ${embedding.embeds ? UNDER_WAY : HOW_TO_EMBED}`);
+  const remedy = embedding.embeds
+    ? "Embedding continues in the background; try again in a moment."
+    : "Run helmdeck-memory embed to do it now; a running gateway or server does it in the background.";
+  return keywordsOnlyNote(`no entry is embedded yet. ${remedy}`);
 }
 
 export function coverageNote({ embedded, total, refused }: Coverage): string | undefined {

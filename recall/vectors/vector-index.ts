@@ -113,7 +113,10 @@ export class VectorIndex {
   #round(): void {
     const exact = this.#rows;
     const count = this.#owners.length;
-    const codes = new SignCodes(meanOf(exact, count, this.dimensions));
+    const sum = new Float32Array(this.dimensions);
+    for (let row = 0; row < count; row += 1)
+      for (const [place, number] of exact.read(row).entries()) sum[place] = (sum[place] ?? 0) + number;
+    const codes = new SignCodes(sum.map((number) => number / Math.max(1, count)));
     this.#rows = new RoundedRows(this.dimensions);
     this.#rows.reserve(count);
     codes.reserve(count);
@@ -124,15 +127,6 @@ export class VectorIndex {
     }
     this.#codes = codes;
   }
-}
-
-function meanOf(rows: ExactRows | RoundedRows, count: number, dimensions: number): Float32Array {
-  const mean = new Float32Array(dimensions);
-  for (let row = 0; row < count; row += 1) {
-    const vector = rows.read(row);
-    for (let i = 0; i < dimensions; i += 1) mean[i] = (mean[i] ?? 0) + (vector[i] ?? 0);
-  }
-  return mean.map((sum) => sum / Math.max(1, count));
 }
 
 function compareHits(a: SemanticHit, b: SemanticHit): number {
