@@ -193,7 +193,9 @@ export async function listFacts(
   const limit = requireCount("limit", query.limit, ANSWER_LIMITS.facts);
   if (query.soonestFirst) return listExpiringFacts(context, namespace, limit, query.cursor);
   const filter = { namespace, origin: "fact", ...filterFrom(query, context.now()) } as const;
-  const first = await pinnedFirst(context, filter, { ...query, limit });
+  const first = query.newestFirst
+    ? ({ isPage: false, pinned: [], cursor: query.cursor } as const)
+    : await pinnedFirst(context, filter, { ...query, limit });
   if (first.isPage) return first.page;
   const facts = first.pinned.map(factView);
   const unreadable: string[] = [];
@@ -204,7 +206,7 @@ export async function listFacts(
     return context.store.list({ ...filter, limit: step, ...more });
   };
   for await (const page of pagesOf(read, first.cursor)) {
-    facts.push(...page.entries.filter((entry) => !isPinned(entry)).map(factView));
+    facts.push(...page.entries.filter((entry) => query.newestFirst || !isPinned(entry)).map(factView));
     unreadable.push(...page.unreadable.map(({ key }) => key));
     sizeBytes += page.entries.reduce((sum, { value }) => sum + value.byteLength, 0);
     ({ nextCursor } = page);

@@ -119,8 +119,15 @@ export interface RenewInput extends ChangeInput {
 }
 
 export interface RenewFactsInput {
-  /** Of facts that expire within 14 days, or all; `undo`: those of the last such renewal get their former ends back. */
+  /**
+   * Facts that expire within 14 days, or all; `undo`: those of the last change of many facts get their former ends and categories
+   * back.
+   */
   readonly which: "expiring" | "all" | "undo";
+  /** With `all`: only those with these exact keys; at most 250. */
+  readonly keys?: readonly string[];
+  /** Puts them into this category, instead of renewing them. */
+  readonly category?: string;
   /** Only counts. */
   readonly dryRun?: boolean;
   /** A dry run's revision: only what that counted. */
@@ -128,10 +135,10 @@ export interface RenewFactsInput {
 }
 
 export interface RenewedFacts extends Pick<RenewFactsInput, "which"> {
-  /** How many got another end or, in a dry run, would get one. */
+  /** How many got another end or category or, in a dry run, would get one. */
   readonly renewed: number;
   readonly dryRun: boolean;
-  /** The soonest of the new ends; absent when there is none. */
+  /** The soonest of the new ends; absent when there is none, as for categories. */
   readonly expiresAt?: UnixMs;
   /** Of a dry run: for `upTo`. */
   readonly revision?: number;
@@ -214,6 +221,8 @@ export interface FactsQuery {
   readonly pinned?: boolean;
   /** As of a fact. Not with `expiring`. */
   readonly asOf?: GetInput["asOf"];
+  /** Sorts pinned facts by their times, too. */
+  readonly newestFirst?: boolean;
   /** With `expiring`: sorts by expiry, soonest first, instead of newest first. */
   readonly soonestFirst?: boolean;
   /** 1 to 1,000; default 100. */
@@ -603,7 +612,7 @@ export interface Memory {
   undoFact(subject: Subject, input: ChangeInput): Promise<UndoneFact>;
   /** Changes a fact's expiry and nothing else. Throws `not_found`, and `invalid_input` if a model would keep a pinned fact longer. */
   renewFact(subject: Subject, input: RenewInput, asker?: Asker): Promise<FactView>;
-  /** The same for many facts, by the default; a person's pinned ones for a year. */
+  /** The same for many facts, by the default; a person's pinned ones for a year. Or puts many into a category. */
   renewFacts(subject: Subject, input: RenewFactsInput, asker?: Asker): Promise<RenewedFacts>;
   /** Pins a fact for a year, or unpins it. A person who pins it again confirms it for another year. Throws `not_found`. */
   pinFact(subject: Subject, input: PinInput, asker?: Asker): Promise<FactView>;

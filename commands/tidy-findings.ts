@@ -253,7 +253,7 @@ class Session {
     if (what === "f")
       return {
         preview: `${harmlessLine(key)} is deleted with its history, for good. No undo brings it back.`,
-        perform: async () => forgottenText(key, await forgetFact(memory, caller, fact, upTo)),
+        perform: async () => forgottenText(key, await forgetFact(memory, caller, fact, { upTo })),
       };
     if (what === "b")
       return {

@@ -3,6 +3,9 @@ import { type Context, Hono } from "hono";
 import { remedyFor } from "../app/health/remedies.ts";
 import { asHelmdeckError, type ErrorCode, type HelmdeckError } from "../engine/errors.ts";
 import { heading, notice, typedText } from "./components/parts.ts";
+import { pinForm, renewForm, submitPin, submitRenew, submitUndo, undoForm } from "./forms/fact.ts";
+import { forgetForm, submitForget } from "./forms/forget.ts";
+import { renewalsForm, submitRenewals, submitSelected } from "./forms/many.ts";
 import {
   editForm,
   rememberForm,
@@ -10,17 +13,12 @@ import {
   submitRemember,
   submitSupersede,
   supersedeForm,
-} from "./forms/edit.ts";
-import { forgetForm, submitForget } from "./forms/forget.ts";
-import { pinForm, submitPin } from "./forms/pin.ts";
-import { renewForm, submitRenew } from "./forms/renew.ts";
-import { renewalsForm, submitRenewals } from "./forms/renewals.ts";
+} from "./forms/store.ts";
 import { apartForm, mergeForm, submitApart, submitMerge } from "./forms/tidy.ts";
-import { submitUndo, undoPreview } from "./forms/undo.ts";
 import { type Html, html, line } from "./html.ts";
 import { documentOf } from "./layout.ts";
 import { Links } from "./links.ts";
-import type { Answer, Fields, Page, PageContext, Submission, View } from "./page.ts";
+import type { Answer, Fields, Page, PageContext, Section, Submission, View } from "./page.ts";
 import { type Place, securityHeaders } from "./security.ts";
 import type { Viewer } from "./viewer.ts";
 import { callersPage, countsPage } from "./views/counts.ts";
@@ -70,10 +68,15 @@ export function makePages(options: PagesOptions): Hono {
       }
     };
 
-  const show = ({ show: whole, counts }: Route) =>
-    serve((context) => (context.viewer.sees === "values" ? whole(context) : counts(context)));
-  for (const [path, route] of Object.entries(VIEWS)) app.get(`${base}${path}` || "/", show(route));
-  for (const [path, submission] of Object.entries(SUBMISSIONS)) app.post(`${base}${path}`, serve(submission));
+  for (const [path, { show, submit, counts = "facts" }] of Object.entries(ROUTES)) {
+    const fewer = typeof counts === "string" ? countsPage(counts) : counts;
+    if (show !== undefined)
+      app.get(
+        `${base}${path}` || "/",
+        serve((context) => (context.viewer.sees === "values" ? show(context) : fewer(context))),
+      );
+    if (submit !== undefined) app.post(`${base}${path}`, serve(submit));
+  }
   app.notFound(serve(async (context) => noSuchPage(context)));
   return app;
 }
@@ -84,62 +87,49 @@ function contextOf(viewer: Viewer, base: string, now: number, url: string): Page
   return { viewer, memory, subject, now, links: new Links(base, shown), query: new URL(url).searchParams };
 }
 
-/** Empty for a GET. Browsers send line ends as "\r\n". Uploaded files are ignored. */
+/** Empty for a GET. Browsers send line ends as "\r\n". Uploaded files are ignored. The keys of a selection are one list, as JSON. */
 async function fieldsOf(c: Context): Promise<Fields> {
   if (c.req.method !== "POST") return new Map();
   const form = await c.req.formData().catch(() => new FormData());
   const texts = [...form].filter((field): field is [string, string] => typeof field[1] === "string");
-  return new Map(texts.map(([name, value]) => [name, value.replaceAll(/\r\n?/g, "\n")]));
+  const fields = new Map(texts.map(([name, value]) => [name, value.replaceAll(/\r\n?/g, "\n")]));
+  return fields.set(
+    "chosen",
+    JSON.stringify(texts.filter(([name]) => name === "chosen").map(([, key]) => key)),
+  );
 }
 
 interface Route {
-  readonly show: View;
-  /** The view for somebody who may see only counts. May be the same view if that shows no more. */
-  readonly counts: View;
+  readonly show?: View;
+  /** Throws `forbidden` if the pages are read-only. */
+  readonly submit?: Submission;
+  /** For somebody who may see only counts: the section whose page replaces it, or a view that shows no more. */
+  readonly counts?: Section | View;
 }
 
-const forFacts = countsPage("facts");
-
-/**
- * Every page by its path below the base: its view, and its view for somebody who may see only counts.
- *
- * The first route is the base itself.
- */
-const VIEWS: Readonly<Record<string, Route>> = {
-  "": { show: factsPage, counts: forFacts },
-  "/facts": { show: factsPage, counts: forFacts },
-  "/fact": { show: factPage, counts: forFacts },
-  "/timeline": { show: timelinePage, counts: countsPage("timeline") },
-  "/ending": { show: expiringPage, counts: countsPage("ending") },
-  "/tidy": { show: tidyPage, counts: countsPage("tidy") },
+/** Every page by its path below the base. The first is the base itself. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  "": { show: factsPage },
+  "/facts": { show: factsPage },
+  "/fact": { show: factPage },
+  "/timeline": { show: timelinePage, counts: "timeline" },
+  "/ending": { show: expiringPage, counts: "ending" },
+  "/tidy": { show: tidyPage, counts: "tidy" },
   "/growth": { show: growthPage, counts: growthPage },
-  "/unasked": { show: unaskedPage, counts: countsPage("unasked") },
-  "/health": { show: healthPage, counts: countsPage("health") },
+  "/unasked": { show: unaskedPage, counts: "unasked" },
+  "/health": { show: healthPage, counts: "health" },
   "/callers": { show: callersPage, counts: callersPage },
-  "/edit": { show: editForm, counts: forFacts },
-  "/renew": { show: renewForm, counts: forFacts },
-  "/renewals": { show: renewalsForm, counts: countsPage("ending") },
-  "/pin": { show: pinForm, counts: forFacts },
-  "/supersede": { show: supersedeForm, counts: forFacts },
-  "/merge": { show: mergeForm, counts: countsPage("tidy") },
-  "/apart": { show: apartForm, counts: countsPage("tidy") },
-  "/undo": { show: undoPreview, counts: forFacts },
-  "/forget": { show: forgetForm, counts: forFacts },
-  "/remember": { show: rememberForm, counts: forFacts },
-};
-
-/** Each throws `forbidden` if the pages are read-only. */
-const SUBMISSIONS: Readonly<Record<string, Submission>> = {
-  "/edit": submitEdit,
-  "/renew": submitRenew,
-  "/renewals": submitRenewals,
-  "/pin": submitPin,
-  "/supersede": submitSupersede,
-  "/merge": submitMerge,
-  "/apart": submitApart,
-  "/undo": submitUndo,
-  "/forget": submitForget,
-  "/remember": submitRemember,
+  "/edit": { show: editForm, submit: submitEdit },
+  "/renew": { show: renewForm, submit: submitRenew },
+  "/renewals": { show: renewalsForm, submit: submitRenewals, counts: "ending" },
+  "/selected": { submit: submitSelected },
+  "/pin": { show: pinForm, submit: submitPin },
+  "/supersede": { show: supersedeForm, submit: submitSupersede },
+  "/merge": { show: mergeForm, submit: submitMerge, counts: "tidy" },
+  "/apart": { show: apartForm, submit: submitApart, counts: "tidy" },
+  "/undo": { show: undoForm, submit: submitUndo },
+  "/forget": { show: forgetForm, submit: submitForget },
+  "/remember": { show: rememberForm, submit: submitRemember },
 };
 
 const STATUS = new Map<ErrorCode, NonNullable<Page["status"]>>([

@@ -1,4 +1,7 @@
-/** The pages' only script. Pages work without it, except that searching in a frame that blocks forms, and copying, need it. */
+/**
+ * The pages' only script. It shows times, which the server writes in UTC, in the reader's time zone, and sorts a list of days anew by
+ * them. Pages work without it, except that searching in a frame that blocks forms, and copying, need it.
+ */
 export const SCRIPT = `"use strict";
 (() => {
   const go = (form) => {
@@ -48,5 +51,34 @@ export const SCRIPT = `"use strict";
       button.textContent = done ? "Copied" : "Copy it by hand";
       setTimeout(() => { button.textContent = said; }, 2000);
     });
+  }
+  const two = (number) => String(number).padStart(2, "0");
+  const clockOf = (at) => two(at.getHours()) + ":" + two(at.getMinutes());
+  for (const time of document.querySelectorAll("time[datetime*=T]")) {
+    const at = new Date(time.dateTime);
+    const minute = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-") + " " + clockOf(at);
+    if (time.title !== "") time.title = minute;
+    else time.textContent = time.closest(".run") === null ? minute : clockOf(at) + ":" + two(at.getSeconds());
+  }
+  const long = { weekday: "long", day: "numeric", month: "long", year: "numeric" };
+  const dayName = new Intl.DateTimeFormat("en-GB", long);
+  const { timeZone } = dayName.resolvedOptions();
+  document.getElementById("zone").textContent = "All times are in your time zone, " + timeZone + ".";
+  for (const days of document.querySelectorAll(".days")) {
+    const rows = [...days.querySelectorAll("li.run")];
+    const byDay = Map.groupBy(rows, (row) => {
+      const time = row.querySelector("time");
+      if (time === null) return "At no known time";
+      const at = time.dateTime.includes("T") ? time.dateTime : time.dateTime + "T00:00";
+      return dayName.format(new Date(at)).replace(",", "");
+    });
+    days.replaceChildren(...[...byDay].flatMap(([name, ofDay]) => {
+      const heading = document.createElement("h2");
+      heading.textContent = name;
+      const list = document.createElement("ul");
+      list.className = "card rows";
+      list.append(...ofDay);
+      return [heading, list];
+    }));
   }
 })();`;

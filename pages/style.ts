@@ -107,6 +107,12 @@ dl.facts dd { margin: 0; min-width: 0; }
 .command.inline { padding: 0.5rem 0 0; }
 .command div { display: flex; gap: 0.6rem; align-items: center; justify-content: space-between; }
 .command code { background: var(--sunken); border-radius: 6px; padding: 0.35rem 0.6rem; flex: 1; min-width: 0; }
+.below { margin: 1rem 0; }
+.pick { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.75rem; }
+.pick input { width: 1.05rem; height: 1.05rem; margin: 0.2rem 0 0; }
+.selection { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: center; position: sticky; bottom: 0; margin: 1rem 0; box-shadow: 0 -2px 12px rgb(0 0 0 / 0.08); }
+.selection label { display: flex; align-items: center; gap: 0.4rem; padding: 0; } .selection input { max-width: 11rem; }
+.rows .mono { color: var(--muted); margin: 0.1rem 0; font-size: 0.8rem; }
 details > summary { cursor: pointer; color: var(--muted); font-size: 0.88rem; width: fit-content; max-width: 100%; }
 details[open] > summary { margin-bottom: 0.5rem; }
 .picker { position: relative; }
@@ -128,13 +134,8 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding-righ
 .inputs code { color: var(--text); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.75rem; margin: 0 0 1.25rem; }
 .tile strong { display: block; font-size: 1.55rem; font-weight: 650; line-height: 1.2; letter-spacing: -0.01em; font-variant-numeric: tabular-nums; }
-.chart { width: 100%; height: auto; display: block; }
-.chart .axis { stroke: var(--line); }
-.chart text { fill: var(--muted); font-size: 11px; }
+.chart { width: 100%; height: 0.4rem; display: block; border-radius: 2px; }
 .chart .a { fill: var(--accent); } .chart .b { fill: var(--strong-line); }
-.chart .line { fill: none; stroke: var(--warn); stroke-width: 2; stroke-dasharray: 5 2.5; }
-.key { display: flex; gap: 1.2rem; flex-wrap: wrap; font-size: 0.84rem; color: var(--muted); margin: 0 0 0.4rem; }
-.key svg { display: inline-block; width: 0.8rem; height: 0.8rem; vertical-align: -0.05rem; margin-right: 0.35rem; }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }
 .two .card { min-width: 0; }
 .label { font-size: 0.8rem; color: var(--muted); padding: 0.6rem 1.15rem 0; }
@@ -147,7 +148,6 @@ fieldset label { display: block; padding: 0.2rem 0; }
 .finding { display: grid; grid-template-columns: 6rem minmax(0, 1fr); gap: 0.2rem 0.8rem; }
 .finding > div { min-width: 0; }
 @media (max-width: 40rem) {
-  .chart text { font-size: 20px; }
   .table { padding-left: 0.6rem; padding-right: 0.6rem; } td.n, th.n { padding-left: 0.4rem; } table { font-size: 0.82rem; }
   .wrap { padding-left: 0.9rem; padding-right: 0.9rem; }
   dl.facts, .finding, .two { grid-template-columns: minmax(0, 1fr); }

@@ -25,6 +25,8 @@ export interface Viewer {
 /** One message of a person. */
 export interface UnaskedTurn {
   readonly at: number;
+  /** Its first words. Absent for a session that leaves nothing behind. */
+  readonly message?: string;
   /** In words, if nothing was looked up or kept. */
   readonly outcome?: string;
   readonly added: readonly FactNamed[];

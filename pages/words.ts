@@ -1,4 +1,4 @@
-/** Formats times, counts and sizes for people. */
+/** Formats times, counts and sizes for people. Times are UTC here: the pages' script shows each `<time>` as its reader's clock does. */
 import { writerText } from "../engine/projections/frame.ts";
 import { dateOf, isDay, isKnownTime } from "../engine/rfc3339.ts";
 import type { Writer } from "../engine/store/writer.ts";
@@ -28,13 +28,16 @@ export function fromNow(now: number, at: number): string {
 }
 
 /** `2026-11-20 22:53`, in UTC. */
-export function minuteOf(at: number): string {
+function minuteOf(at: number): string {
   return isDate(at) ? new Date(at).toISOString().slice(0, 16).replace("T", " ") : "at no known time";
 }
 
-/** `22:53:07`, in UTC. */
-export function clockOf(at: number): string {
-  return isDate(at) ? new Date(at).toISOString().slice(11, 19) : "?";
+/** `22:53:07`, in UTC; of a day nothing. */
+export function clock(at: number): Html {
+  if (isDay(at)) return html`<time datetime="${dateOf(at)}"></time>`;
+  if (!isDate(at)) return html`?`;
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}">${iso.slice(11, 19)}</time>`;
 }
 
 const WEEKDAY = new Intl.DateTimeFormat("en-GB", {
@@ -62,8 +65,13 @@ export function time(now: number, at: number): Html {
 /** `2026-11-20 22:53 UTC (5 hours ago)`; `2026-11-20` for a day. */
 export function exactTime(now: number, at: number): Html {
   if (isDay(at)) return dateHtml(at);
+  return isDate(at) ? html`${minute(at)} <span class="muted">(${fromNow(now, at)})</span>` : minute(at);
+}
+
+/** `2026-11-20 22:53 UTC` */
+export function minute(at: number): Html {
   if (!isDate(at)) return html`${minuteOf(at)}`;
-  return html`<time datetime="${new Date(at).toISOString()}">${minuteOf(at)} UTC</time> <span class="muted">(${fromNow(now, at)})</span>`;
+  return html`<time datetime="${new Date(at).toISOString()}">${minuteOf(at)} UTC</time>`;
 }
 
 function dateHtml(day: number): Html {

@@ -1,4 +1,6 @@
 /** What memory does with a turn of an agent before the model is asked. Loaded on demand. */
+import { firstWords } from "../app/presenters/words.ts";
+import { defined } from "../engine/defined.ts";
 import { currentMessage } from "./current-message.ts";
 import type { Admitted } from "./identity.ts";
 import { assertGoesOn, isIncognito, personOf, takesAdditions } from "./persons-turn.ts";
@@ -6,6 +8,9 @@ import { noteTurn, type PromptAddition, type Receipt, type UnaskedParts } from "
 import { requestIn } from "./requests.ts";
 import { type Addition, additionFrom, keptLine, MOST_FACTS, questionOf } from "./unasked.ts";
 import { fieldOf } from "./unchecked.ts";
+
+/** Of a message, on the page of what was done unasked. */
+const SHOWN_CHARACTERS = 160;
 
 /**
  * Looks at a turn and changes nothing, since this goes on after the deadline. The returned function notes what was found, and
@@ -28,7 +33,8 @@ export async function lookAtTurn(
   const fact = isOwn && keepsRequests(context, parts) ? requestIn(words) : undefined;
   // Programs that keep the conversation themselves give the message apart, and the prompt with all context.
   const isSeen = fieldOf(event, "currentUserMessage") !== undefined;
-  const receipt = { at: (parts.now ?? Date.now)(), subject, ...addition };
+  const shown = isIncognito(context) ? undefined : firstWords(words, SHOWN_CHARACTERS);
+  const receipt = { at: (parts.now ?? Date.now)(), subject, ...addition, ...defined({ message: shown }) };
   return () => {
     const { receipts } = parts;
     noteTurn(receipts, run, receipt);

@@ -106,22 +106,24 @@ const renewFact = operation("renewFact", {
 
 const WHICH = z
   .enum(["expiring", "all", "undo"])
-  .describe("Which facts; undo: those of the last such renewal.");
+  .describe("Which facts; undo: those of the last such change.");
 
 const renewFacts = operation("renewFacts", {
-  summary: "Renew many facts, or undo that.",
+  summary: "Renew many facts, or put them into a category, or undo that.",
   description:
-    "Keeps facts for the default time: those that expire within 14 days, or all. undo gives those of the last such renewal their former ends back.",
+    "Keeps facts for the default time, or puts them into a category: those that expire within 14 days, or all, or those with these keys. undo gives those of the last such change their former ends and categories back.",
   effects: ADDS,
   input: z.strictObject({
     which: WHICH,
+    keys: z.array(z.string()).nullish().describe("With all: only those with these exact keys; at most 250."),
+    category: z.string().nullish().describe("Put them into this category, instead of renewing them."),
     dry_run: z.boolean().nullish().describe("Only count."),
-    up_to: z.number().nullish().describe("A dry run's revision: renew only what that counted."),
+    up_to: z.number().nullish().describe("A dry run's revision: change only what that counted."),
     writer: writerClaimSchema.optional(),
   }),
   reply: z.object({
     which: WHICH,
-    renewed: wholeNumber.describe("Facts that got another end, or, in a dry run, would get one."),
+    renewed: wholeNumber.describe("Facts that got another end or category, or, in a dry run, would get one."),
     dry_run: z.boolean().describe("Nothing was changed."),
     expires_at: rfc3339Schema("The soonest of the new ends.").optional(),
     revision: z.int().optional().describe("Of a dry run: for up_to."),

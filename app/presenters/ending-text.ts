@@ -40,13 +40,21 @@ const NOTHING_RENEWED = {
   undo: "There is no renewal of many facts to undo.",
 } as const;
 
-/** What a renewal of many facts did, or would do. */
+/** Of a change of many facts: those that were stored or changed after its preview. */
+export function staysText(newer: number): string {
+  return `${counted(newer, "fact")} changed since, and stayed as they were.`;
+}
+
+/** What a change of many facts did, or would do. Without a new end, it is one of their category. */
 export function renewedText({ which, renewed, dryRun, expiresAt, newer }: RenewedFacts): string {
-  const stays =
-    newer === undefined ? "" : ` ${counted(newer, "fact")} changed since, and stayed as they were.`;
+  const stays = newer === undefined ? "" : ` ${staysText(newer)}`;
   if (renewed === 0) return `${NOTHING_RENEWED[which]}${stays}`;
   const facts = counted(renewed, "fact");
-  const day = expiresAt === undefined ? "" : localMinute(expiresAt).slice(0, "2026-01-01".length);
+  if (expiresAt === undefined) {
+    const place = which === "undo" ? "back into the former category" : "into the category";
+    return `${dryRun ? "Would put" : "Put"} ${facts} ${place}.${stays}`;
+  }
+  const day = localMinute(expiresAt).slice(0, "2026-01-01".length);
   const [done, would, until] =
     which === "undo"
       ? [`${facts} got the former end back`, `Would give ${facts} the former end back`, "the first ends on"]

@@ -98,12 +98,24 @@ export function renewalOfMany(defaultTtlSeconds: number, isPerson: boolean, at: 
   };
 }
 
-/** Gives a fact the end that it had before the renewal at that time, unless that has passed, or its end was changed since. */
+/** Puts one of many facts into a category, and keeps the former one for {@link undoingRenewal}. `at`: the same for all of them. */
+export function categoryOfMany(category: string, defaultTtlSeconds: number, at: UnixMs): DecideRenewal {
+  return (entry) => {
+    const { expiresAt } = entry;
+    if (expiresAt === undefined || entry.category === category) return undefined;
+    const end = { expiresAt, ending: endingOf(entry, defaultTtlSeconds) };
+    return { ...end, category, formerEnd: { ...end, at, category: entry.category } };
+  };
+}
+
+/**
+ * Gives a fact the end and the category that it had before the change at that time, unless that end has passed, or was changed since.
+ */
 export function undoingRenewal(at: UnixMs): DecideRenewal {
   return ({ formerEnd }, now) => {
     if (formerEnd === undefined || formerEnd.at !== at || isExpired(formerEnd.expiresAt, now))
       return undefined;
-    const { expiresAt, ending } = formerEnd;
-    return { expiresAt, ending };
+    const { at: _, ...former } = formerEnd;
+    return former;
   };
 }

@@ -32,7 +32,7 @@ export interface NewEntry extends EntryRef, Omit<Held, "createdAt" | "updatedAt"
   readonly updatedAt?: UnixMs;
   /** When a person last said that the fact stays. Set only by a renewal; a put without it clears it. */
   readonly confirmedAt?: UnixMs;
-  /** The end before a renewal of many facts, for its undo. Set only by that; any other end clears it. */
+  /** The end and category before a change of many facts, for its undo. Set only by that; any other end clears it. */
   readonly formerEnd?: FormerEnd;
   /** For facts, set only by imports; ignored when the fact already has a history. Oldest first. */
   readonly history?: readonly FormerValue[];
@@ -146,8 +146,9 @@ export interface Entry extends EntryMeta, Held {
   readonly formerEnd?: FormerEnd;
 }
 
-/** A new expiry, from any starting point; other tags. What is absent stays. */
+/** A new expiry, from any starting point; another category; other tags. What is absent stays. */
 interface Renewal {
+  readonly category?: string;
   readonly expiresAt?: UnixMs;
   readonly ending?: Ending;
   readonly confirmedAt?: UnixMs;
@@ -532,7 +533,7 @@ export interface MemoryStore extends MemoryReader, VectorStore {
   /** All or none, in one transaction; results in the given order. */
   putMany(entries: readonly NewEntry[], options?: PutManyOptions): Promise<readonly PutResult[]>;
   /**
-   * Changes a live entry's expiry or tags, and nothing else, neither times nor history. Returns the changed entry; undefined when it
+   * Changes a live entry's expiry, category or tags, and nothing else, neither times nor history. Returns the changed entry; undefined when it
    * is missing or does not open. Yields if requested: throws `store_locked` soon when another writer is active.
    */
   renew(ref: EntryRef, decide: DecideRenewal, options?: RenewOptions): Promise<Entry | undefined>;

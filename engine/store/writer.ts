@@ -49,8 +49,10 @@ export interface FormerEnd {
   /** Unix milliseconds, like all times here. */
   readonly expiresAt: number;
   readonly ending: Ending;
-  /** Of the renewal: the same for all facts that it renewed. */
+  /** Of the change: the same for all facts that it changed. */
   readonly at: number;
+  /** Present if the change was one of the category. */
+  readonly category?: string;
 }
 
 const LENGTH_BYTES = 2;
@@ -93,10 +95,11 @@ export function encodeContent({ value, writer, ...marks }: Content): Uint8Array 
   return content;
 }
 
-function endMarks({ ending, confirmedAt, formerEnd }: About): readonly (number | null)[] {
+function endMarks({ ending, confirmedAt, formerEnd }: About): readonly (number | string | null)[] {
   if (ending === undefined) return [];
   const former = formerEnd && [formerEnd.at, formerEnd.expiresAt, ENDINGS.indexOf(formerEnd.ending)];
-  return [ENDINGS.indexOf(ending), confirmedAt ?? null, ...(former ?? [])];
+  const category = formerEnd?.category === undefined ? [] : [formerEnd.category];
+  return [ENDINGS.indexOf(ending), confirmedAt ?? null, ...(former ?? []), ...category];
 }
 
 const USUAL = 1;
@@ -151,8 +154,8 @@ function parseAbout(json: string): About | undefined {
   return { writer, ...others };
 }
 
-function formerEndOf([at, expiresAt, place]: readonly unknown[]): FormerEnd | undefined {
+function formerEndOf([at, expiresAt, place, category]: readonly unknown[]): FormerEnd | undefined {
   const ending = typeof place === "number" ? ENDINGS[place] : undefined;
   if (typeof at !== "number" || typeof expiresAt !== "number" || ending === undefined) return undefined;
-  return { expiresAt, ending, at };
+  return { expiresAt, ending, at, ...(typeof category === "string" && { category }) };
 }

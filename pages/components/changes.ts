@@ -1,11 +1,13 @@
 /** What can be changed: the buttons, the commands to copy where pages cannot change anything themselves, and the notice afterwards. */
 import type { FactView } from "../../app/memory.ts";
+import { staysText } from "../../app/presenters/ending-text.ts";
 import { alsoInNotes, nameStaysText } from "../../app/presenters/forget-texts.ts";
 import { keepArguments } from "../../app/presenters/tidy-text.ts";
 import { isCopyable, shellWord } from "../../app/presenters/words.ts";
 import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
 import { ownTags } from "../../engine/facts/marks.ts";
 import { type Html, html } from "../html.ts";
+import type { Params } from "../links.ts";
 import { type PageContext, param } from "../page.ts";
 import type { Changes } from "../viewer.ts";
 import { notice } from "./parts.ts";
@@ -164,8 +166,9 @@ const DONE = {
   edited: "Saved. The former value is in its history.",
   renewed: "Renewed.",
   renewedMany: "Renewed. They are kept as long as new facts, pinned ones for a year.",
-  nothingRenewed: "There was nothing left to renew.",
-  endsRestored: "Undone. They have their former ends back.",
+  categorised: "They are in that category now. Nothing else changed.",
+  nothingChanged: "There was nothing left to change.",
+  restored: "Undone. They have their former ends and categories back.",
   pinned: "Pinned: it stands in every prompt of its agent, for a year from now.",
   unpinned: "Unpinned. It stays stored.",
   merged: "Merged. The values of the others are in its history.",
@@ -183,10 +186,28 @@ const DONE = {
 
 export type Done = keyof typeof DONE;
 
+/** With a way back, if there is one. */
 export function doneNotice(context: PageContext): Html | undefined {
   const done = param(context, "done") ?? "";
   if (!Object.hasOwn(DONE, done)) return undefined;
-  const text = DONE[done as Done]; // one of its own names, as just checked
+  return html`${doneText(context, done as Done)}${undoLink(context, done as Done)}`; // one of its own names, as just checked
+}
+
+function undoLink(context: PageContext, done: Done): Html | undefined {
+  if (context.viewer.changes.kind !== "forms") return undefined;
+  const [key, keys] = [param(context, "key"), param(context, "keys")];
+  const way = (name: string, path: string, params: Params) =>
+    html`<p><a class="button small" href="${context.links.to(path, params)}">${name}</a></p>`;
+  if (done === "renewedMany" || done === "categorised")
+    return way("Undo this", "/renewals", { which: "undo" });
+  if (done === "merged" && key !== undefined) return way("Undo the merge", "/undo", { key });
+  if (done === "apart" && keys !== undefined) return way("Show them again", "/apart", { keys, again: 1 });
+  return undefined;
+}
+
+function doneText(context: PageContext, done: Done): Html {
+  const [newer] = /^\d{1,6}$/.exec(param(context, "newer") ?? "") ?? [];
+  const text = newer === undefined ? DONE[done] : `${DONE[done]} ${staysText(Number(newer))}`;
   const [, count, more] = /^(\d{1,6})(-or-more)?$/.exec(param(context, "notes") ?? "") ?? [];
   if (count === undefined || done === "nothing") return notice("ok", text);
   const also = alsoInNotes({ count: Number(count), isComplete: more === undefined }, "helmdeck-memory");

@@ -1,28 +1,48 @@
-/** A fact in a list: its key, its first words and its details. */
+/** A fact in a list: its text as the title, its key and its details beneath, and a box to select it. */
 import type { FactView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
 import { ownTags } from "../../engine/facts/marks.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { type Html, html, line, shortLine } from "../html.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, param } from "../page.ts";
 import { time } from "../words.ts";
 import { chip, notice } from "./parts.ts";
 
-const FIRST_CHARACTERS = 180;
+const TITLE_CHARACTERS = 180;
 /** In a list. */
 const MOST_TAGS = 4;
 
-export function factLink({ links }: PageContext, key: string): Html {
-  return html`<a href="${links.to("/fact", { key })}">${shortLine(key)}</a>`;
+/** `text`: by default the key. */
+export function factLink({ links }: PageContext, key: string, text: Html | string = shortLine(key)): Html {
+  return html`<a href="${links.to("/fact", { key })}">${text}</a>`;
+}
+
+/** The text of a fact as a title that leads to it, and its key. */
+export function factTitle(context: PageContext, { key, value }: Pick<FactView, "key" | "value">): Html {
+  return html`<h3>${factLink(context, key, firstWords(value, TITLE_CHARACTERS))}</h3><p class="mono">${shortLine(key)}</p>`;
 }
 
 export function factRow(context: PageContext, fact: FactView, below?: Html): Html {
-  const { key, value, category, updatedAt, expiresAt, pinned } = fact;
-  return html`<li>
-<h3>${factLink(context, key)}</h3>
-<p>${firstWords(value, FIRST_CHARACTERS)}</p>
-<div class="meta">${pinned && chip("pinned", "ok")}${chip(line(category))}${tagChips(context, ownTags(fact.tags))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>${below}
-</li>`;
+  return html`<li>${contentOf(context, fact)}${below}</li>`;
+}
+
+/** With a box to select it, if these pages have forms. */
+export function selectableRow(context: PageContext, fact: FactView, below?: Html): Html {
+  if (context.viewer.changes.kind !== "forms") return factRow(context, fact, below);
+  const { key } = fact;
+  const checked = param(context, "select") === "all" && html` checked`;
+  return html`<li class="pick"><input type="checkbox" name="chosen" value="${key}" aria-label="Select ${shortLine(key, 60)}"${checked}><div>${contentOf(context, fact)}${below}</div></li>`;
+}
+
+function contentOf(context: PageContext, fact: FactView): Html {
+  const { updatedAt, expiresAt, pinned } = fact;
+  return html`${factTitle(context, fact)}<div class="meta">${pinned && chip("pinned", "ok")}${categoryChip(fact)}${tagChips(context, ownTags(fact.tags))}<span>stored ${time(context.now, updatedAt)}</span>${isKnownTime(updatedAt) && html`<span>${endOf(context.now, expiresAt)}</span>`}</div>`;
+}
+
+/** Undefined for the category of a fact that was stored without one. */
+export function categoryChip({ category }: Pick<FactView, "category">): Html | undefined {
+  return category === DEFAULT_CATEGORY ? undefined : chip(line(category));
 }
 
 /** Each leads to the facts with this tag. */

@@ -40,6 +40,21 @@ export function pager(
   }${next && html`<a class="button" href="${links.to(path, { ...params, cursor: next })}" rel="next">Next page</a>`}</nav>`;
 }
 
+/** A list whose facts can be selected, and what can be done with those that are. `path` and `params`: of its page. */
+export function selectable(
+  { viewer: { changes }, links }: PageContext,
+  path: string,
+  params: Params,
+  list: Html,
+): Html {
+  if (changes.kind !== "forms") return list;
+  return html`<form method="post" action="${links.to("/selected")}">${hiddenFields({ form_token: changes.formToken })}
+<p><a href="${links.to(path, { ...params, select: "all" })}">Select all on this page</a></p>${list}
+<fieldset class="card pad selection"><legend class="visually-hidden">With the selected facts</legend><span>Selected facts:</span>
+<label>Category <input type="text" name="category" autocomplete="off" spellcheck="false"></label><button name="step" value="categorise">Put into category…</button>
+<button name="step" value="renew">Renew…</button><button name="step" value="forget">Forget…</button></fieldset></form>`;
+}
+
 export function hiddenFields(fields: Readonly<Record<string, string>>): readonly Html[] {
   return Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,

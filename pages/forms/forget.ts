@@ -20,9 +20,9 @@ import { type Answer, type Fields, type Page, type PageContext, param, requireFo
 import {
   actions,
   cancel,
-  carried,
   factAt,
   form,
+  question,
   refusalNotice,
   requireRefusal,
   revisionOf,
@@ -63,14 +63,16 @@ export async function submitForget(context: PageContext, fields: Fields): Promis
 /** `confirming`: the preview's fields; absent before it. An invalid scope leads back to the choice. */
 async function chosen(context: PageContext, scope: string, confirming?: Fields): Promise<Answer> {
   try {
-    return await (confirming === undefined ? preview(context, scope) : confirmed(context, scope, confirming));
+    return await (confirming === undefined
+      ? preview(context, scope)
+      : forgetConfirmed(context, scope, confirming));
   } catch (error) {
     return choice(context, requireRefusal(error), scope);
   }
 }
 
-async function confirmed(context: PageContext, scope: string, fields: Fields): Promise<Answer> {
-  const { memory, subject, links } = context;
+async function forgetConfirmed(context: PageContext, scope: string, fields: Fields): Promise<Answer> {
+  const { memory, subject } = context;
   const upTo = revisionOf(fields);
   if (upTo === undefined) return preview(context, scope, "Nothing was forgotten. Check the preview.");
   if (scope === "all" && text(fields, "typed").trim() !== TYPED) {
@@ -82,11 +84,16 @@ async function confirmed(context: PageContext, scope: string, fields: Fields): P
   }
   const notes = await context.viewer.notesHolding?.(scope);
   const forgotten = await memory.forget(subject, { scope, upTo }, requireForms(context).writer);
+  const after = afterForget(context, forgotten, notes);
+  return typeof after === "string" ? { location: after } : after;
+}
+
+/** An address, or the page that names what stays. `notes`: those of OpenClaw that hold it, too. */
+export function afterForget(context: PageContext, forgotten: Forgotten, notes?: NotesCount): string | Page {
   const newer = newerText(forgotten);
   if (newer !== undefined) return withNewer(context, forgotten, newer);
-  return {
-    location: links.to("/facts", { done: doneWith(forgotten), notes: notes && notesParameter(notes) }),
-  };
+  const done = doneWith(forgotten);
+  return context.links.to("/facts", { done, notes: notes && notesParameter(notes) });
 }
 
 function notesParameter({ count, isComplete }: NotesCount): string | undefined {
@@ -123,15 +130,16 @@ async function preview(context: PageContext, scope: string, refusal?: string): P
     const none = html`${heading(title)}${above}<p>There is nothing to forget. ${line(near)}</p><p><a href="${links.to("/facts")}">Back to the facts</a></p>`;
     return { title, section: "facts", body: none, status };
   }
-  const body = html`${heading(title, "Nothing is deleted yet.")}${above}
-<div class="notice warn"><p>This deletes <strong>${coveredText(forgotten)}</strong> for good, with its history. This cannot be undone.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
-${await firstOf(context, scope, deleted)}
-${form(
-  requireForms(context),
-  links.to("/forget"),
-  html`${carried({ scope, revision: `${forgotten.revision ?? ""}` })}${scope === "all" && typedField()}${actions(stepButton("confirm", "Forget it for good", "danger"), cancel(links.to("/facts")))}`,
-)}`;
-  return { title, section: "facts", body, status };
+  const shown = html`<div class="notice warn"><p>This deletes <strong>${coveredText(forgotten)}</strong> for good, with its history. This cannot be undone.</p>${forgetNotes(forgotten).map((note) => html`<p>${note}</p>`)}</div>
+${await firstOf(context, scope, deleted)}`;
+  const asked = question(context, {
+    ...{ title, about: "Nothing is deleted yet.", problem: above, shown },
+    ...{ action: links.to("/forget"), back: links.to("/facts") },
+    carried: { scope, revision: `${forgotten.revision ?? ""}` },
+    extra: scope === "all" && typedField(),
+    buttons: [stepButton("confirm", "Forget it for good", "danger")],
+  });
+  return { ...asked, status };
 }
 
 function typedField(): Html {

@@ -1,21 +1,73 @@
-/** The parts of forms: token, fields, refusals, buttons. */
+/** The parts of forms: token, fields, refusals, buttons; the page that asks, and what a confirmation does. */
 import { forCallers, remedyForCallers } from "../../app/health/for-callers.ts";
 import type { FactView } from "../../app/memory.ts";
-import { type HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
-import { hiddenFields } from "../components/parts.ts";
+import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
+import { heading, hiddenFields, notice } from "../components/parts.ts";
 import { block, type Html, html, line } from "../html.ts";
-import type { Fields, Forms, PageContext } from "../page.ts";
-import { fromNow, minuteOf } from "../words.ts";
+import {
+  type Answer,
+  type Fields,
+  type Forms,
+  type Page,
+  type PageContext,
+  param,
+  requireForms,
+  type Section,
+} from "../page.ts";
+import { exactTime } from "../words.ts";
 
 /** Sent by POST, with the token that the serving surface checks. */
 export function form({ formToken }: Forms, action: string, body: Html): Html {
   return html`<form method="post" action="${action}"><input type="hidden" name="form_token" value="${formToken}">${body}</form>`;
 }
 
-/** Hidden fields that keep values through a preview. */
-export function carried(fields: Readonly<Record<string, string>>): readonly Html[] {
-  return hiddenFields(fields);
+export interface Question {
+  readonly title: string;
+  readonly about: Html | string;
+  readonly section?: Section;
+  /** Why the last confirmation did nothing. */
+  readonly problem?: Html | undefined;
+  /** What would happen. */
+  readonly shown: Html;
+  /** Where the answer goes. */
+  readonly action: string;
+  /** Kept through the preview in hidden fields, as what the person was shown. */
+  readonly carried: Readonly<Record<string, string>>;
+  readonly extra?: Html | false;
+  readonly buttons: readonly Html[];
+  readonly back: string;
 }
+
+/** The preview of a change. */
+export function question(context: PageContext, asked: Question): Page {
+  const { title, about, section = "facts", problem, shown, action, carried, extra, buttons, back } = asked;
+  const body = html`${heading(title, about)}${problem}
+${shown}
+${form(requireForms(context), action, html`${hiddenFields(carried)}${extra}${actions(...buttons, cancel(back))}`)}`;
+  return { title, section, body };
+}
+
+/** Does what a preview showed, and leads to an address or a page afterwards. What changed since, or is refused, leads back to the preview. */
+export async function confirmed(
+  change: () => Promise<string | Page>,
+  preview: (problem: Html | undefined) => Promise<Page>,
+): Promise<Answer> {
+  try {
+    const done = await change();
+    return typeof done === "string" ? { location: done } : done;
+  } catch (error) {
+    if (isHelmdeckError(error, "changed_meanwhile")) return changed(preview);
+    return { ...(await preview(refusalNotice(requireRefusal(error)))), status: 400 };
+  }
+}
+
+export async function changed(preview: (problem: Html) => Promise<Page>): Promise<Page> {
+  return { ...(await preview(notice("bad", CHANGED))), status: 409 };
+}
+
+const CHANGED =
+  "A fact here has changed, by somebody else or in another window. Nothing was done. Check the new preview.";
 
 /** The first step button of a form is its default for Enter. */
 export function stepButton(step: string, name: string, tone: "primary" | "danger" | "" = ""): Html {
@@ -106,7 +158,7 @@ function side(now: number, name: string, shown: Shown | undefined): Html {
     return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><p class="value muted">Nothing is there.</p></section>`;
   }
   return html`<section class="card" aria-label="${name}"><p class="label">${name}</p><pre class="value">${block(shown.value)}</pre>
-<p class="label">Category ${line(shown.category)} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${expiryText(now, shown.expiresAt)}</p></section>`;
+<p class="label">${shown.category === DEFAULT_CATEGORY ? "No category" : `Category ${line(shown.category)}`} · tags ${shown.tags.length === 0 ? "none" : shown.tags.map(line).join(", ")} · expires ${expiryText(now, shown.expiresAt)}</p></section>`;
 }
 
 /**
@@ -124,6 +176,17 @@ export async function factAt({ memory, subject }: PageContext, key: string): Pro
   }
 }
 
+/** The fact that the address names. Throws `not_found`. */
+export async function factToChange(context: PageContext): Promise<FactView> {
+  const key = param(context, "key");
+  const fact = key === undefined ? undefined : await factAt(context, key);
+  if (fact !== undefined) return fact;
+  throw new HelmdeckError(
+    "not_found",
+    "This fact no longer exists: it has expired, was superseded, or was forgotten. To have it again, store it as a new fact.",
+  );
+}
+
 /** The revision that a form carries from its preview, for the store's condition; undefined if it has none. */
 export function revisionOf(fields: Fields, name = "revision"): number | undefined {
   const carried = text(fields, name);
@@ -131,6 +194,6 @@ export function revisionOf(fields: Fields, name = "revision"): number | undefine
 }
 
 /** A fact's expiry, for a sentence. */
-export function expiryText(now: number, expiresAt: number | undefined): string {
-  return expiresAt === undefined ? "never" : `${minuteOf(expiresAt)} UTC (${fromNow(now, expiresAt)})`;
+export function expiryText(now: number, expiresAt: number | undefined): Html | string {
+  return expiresAt === undefined ? "never" : exactTime(now, expiresAt);
 }

@@ -3,25 +3,12 @@
 import type { FactView } from "../../app/memory.ts";
 import { apartPreview, mergePreview } from "../../app/presenters/tidy-text.ts";
 import { mergeFacts } from "../../app/tidying.ts";
-import { HelmdeckError, isHelmdeckError } from "../../engine/errors.ts";
+import { HelmdeckError } from "../../engine/errors.ts";
 import { jsonListOf } from "../../engine/json.ts";
 import type { Done } from "../components/changes.ts";
-import { heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line } from "../html.ts";
 import { type Answer, type Fields, type Page, type PageContext, param, requireForms } from "../page.ts";
-import { factToChange } from "./edit.ts";
-import {
-  actions,
-  cancel,
-  carried,
-  factAt,
-  form,
-  refusalNotice,
-  requireRefusal,
-  revisionOf,
-  stepButton,
-  text,
-} from "./form-parts.ts";
+import { confirmed, factAt, factToChange, question, revisionOf, stepButton, text } from "./form-parts.ts";
 
 /** One of the two forms, over the facts of its address. */
 interface TidyForm {
@@ -103,25 +90,23 @@ async function submit(context: PageContext, fields: Fields, formOf: FormOf): Pro
   const tidy = await formOf(context);
   const upTo = revisionOf(fields, "up_to");
   if (upTo === undefined || text(fields, "step") !== "confirm") return previewOf(context, formOf);
-  try {
-    await tidy.perform(upTo);
-    return { location: context.links.to("/tidy", { done: tidy.done, ...tidy.after }) };
-  } catch (error) {
-    if (isHelmdeckError(error, "changed_meanwhile"))
-      return { ...(await previewOf(context, formOf, notice("bad", CHANGED))), status: 409 };
-    return { ...(await previewOf(context, formOf, refusalNotice(requireRefusal(error)))), status: 400 };
-  }
+  return confirmed(
+    async () => {
+      await tidy.perform(upTo);
+      return context.links.to("/tidy", { done: tidy.done, ...tidy.after });
+    },
+    (problem) => previewOf(context, formOf, problem),
+  );
 }
-
-const CHANGED =
-  "One of these facts has changed, by somebody else or in another window. Nothing was done. Check them again.";
 
 async function previewOf(context: PageContext, formOf: FormOf, problem?: Html): Promise<Page> {
   const { links, memory, subject } = context;
   const revision = await memory.revision(subject); // before the facts are read
   const { path, params, title, about, verb, facts } = await formOf(context);
-  const body = html`${heading(`Preview: ${title}`, about)}${problem}
-${facts.map(([name, { key, value }]) => html`<section class="card" aria-label="${name}: ${line(key)}"><p class="label">${name}: ${line(key)}</p><pre class="value">${block(value)}</pre></section>`)}
-${form(requireForms(context), links.to(path, params), html`${carried({ up_to: `${revision}` })}${actions(stepButton("confirm", verb, "primary"), cancel(links.to("/tidy")))}`)}`;
-  return { title: `Preview: ${title}`, section: "tidy", body };
+  return question(context, {
+    ...{ title: `Preview: ${title}`, about, section: "tidy", problem },
+    shown: html`${facts.map(([name, { key, value }]) => html`<section class="card" aria-label="${name}: ${line(key)}"><p class="label">${name}: ${line(key)}</p><pre class="value">${block(value)}</pre></section>`)}`,
+    ...{ action: links.to(path, params), back: links.to("/tidy"), carried: { up_to: `${revision}` } },
+    buttons: [stepButton("confirm", verb, "primary")],
+  });
 }

@@ -3,8 +3,8 @@
 import type { FactView } from "../../app/memory.ts";
 import { defined } from "../../engine/defined.ts";
 import { copyable, doneNotice, keepCommand, renewManyCommand } from "../components/changes.ts";
-import { factRow, unreadableRows } from "../components/fact-row.ts";
-import { empty, heading, pager } from "../components/parts.ts";
+import { selectableRow, unreadableRows } from "../components/fact-row.ts";
+import { empty, heading, pager, selectable } from "../components/parts.ts";
 import { type Html, html, line } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
 
@@ -16,15 +16,11 @@ export async function expiringPage(context: PageContext): Promise<Page> {
   const query = { soonestFirst: true, limit: PAGE_FACTS, ...defined({ cursor }) };
   const { facts, unreadable, nextCursor } = await memory.listFacts(subject, query);
   const isEmpty = facts.length + unreadable.length === 0;
-  const list = isEmpty ? nothing(context) : rows(context, facts);
-  const body = html`${doneNotice(context)}${undoLink(context)}${heading("Expiring soon", "Facts that expire within 14 days, pinned ones first, then soonest first. Keep those that still hold.")}
-${renewals(context, isEmpty)}${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", defined({ cursor }), nextCursor)}`;
+  const asked = defined({ cursor });
+  const list = isEmpty ? nothing(context) : selectable(context, "/ending", asked, rows(context, facts));
+  const body = html`${doneNotice(context)}${heading("Expiring soon", "Facts that expire within 14 days, pinned ones first, then soonest first. Keep those that still hold.")}
+${renewals(context, isEmpty)}${unreadableRows(context, unreadable)}${list}${pager(context, "/ending", asked, nextCursor)}`;
   return { title: "Expiring soon", section: "ending", body };
-}
-
-function undoLink(context: PageContext): Html | undefined {
-  if (param(context, "done") !== "renewedMany") return undefined;
-  return html`<p><a class="button small" href="${context.links.to("/renewals", { which: "undo" })}">Undo the renewal</a></p>`;
 }
 
 /** To renew many at once: those below, or all. */
@@ -45,7 +41,7 @@ function nothing({ links }: PageContext): Html {
 }
 
 function rows(context: PageContext, facts: readonly FactView[]): Html {
-  return html`<ul class="card rows">${facts.map((fact, at) => factRow(context, fact, renewal(context, fact, at)))}</ul>`;
+  return html`<ul class="card rows">${facts.map((fact, at) => selectableRow(context, fact, renewal(context, fact, at)))}</ul>`;
 }
 
 function renewal({ viewer: { changes }, links }: PageContext, fact: FactView, at: number): Html {

@@ -1,14 +1,15 @@
-/** One fact: its value, details, former values, similar facts, and how to change it. */
+/** One fact: its value and how to change it, its history, who stored it, similar facts, and what only programs need. */
 
 import { remedyFor } from "../../app/health/remedies.ts";
 import type { FactHistory, FactView, FormerView } from "../../app/memory.ts";
 import { firstWords } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
+import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
 import { importsOf } from "../../engine/facts/import-tag.ts";
 import { ownTags } from "../../engine/facts/marks.ts";
 import { isKnownTime } from "../../engine/rfc3339.ts";
 import { changesOf, commandList, doneNotice, factCommands } from "../components/changes.ts";
-import { factLink, tagChips } from "../components/fact-row.ts";
+import { categoryChip, factLink, factTitle, tagChips } from "../components/fact-row.ts";
 import { answerOrReason, chip, empty, heading, notice } from "../components/parts.ts";
 import { block, type Html, html, line, shortLine } from "../html.ts";
 import { type Page, type PageContext, param } from "../page.ts";
@@ -37,37 +38,39 @@ async function whole(
   fact: FactView,
   history: FactHistory | string | undefined,
 ): Promise<Page> {
-  const { key, value } = fact;
+  const { key, value, path, fingerprint } = fact;
   const { former = [], undo = [] } = typeof history === "object" ? history : {};
-  const body = html`${doneNotice(context)}${heading(line(key), html`Fact${fact.pinned && ", pinned"}`)}
-<section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>
-<h2>About it</h2>
-<section class="card pad" aria-label="About it">${about(context, fact)}</section>
-<h2 id="change">Change it</h2>
-${changes(context, fact, undo.length > 0)}
+  const title = firstWords(value, EXCERPT);
+  const isWhole = title === block(value);
+  const hasForms = context.viewer.changes.kind === "forms";
+  const change = changes(context, fact, undo.length > 0);
+  const body = html`${doneNotice(context)}${heading(title, html`<span class="mono">${line(key)}</span> ${fact.pinned && chip("pinned", "ok")}`)}
+${!isWhole && html`<section class="card" aria-label="Value"><pre class="value">${block(value)}</pre></section>`}${hasForms && change}
 <h2>Former values</h2>
 ${typeof history === "string" ? html`<p class="muted">${line(history)}</p>` : historyList(context, key, former)}
+<h2>About it</h2>
+<section class="card pad" aria-label="About it">${about(context, fact)}</section>
+${!hasForms && html`<h2>Change it</h2>${change}`}
 <h2>Similar</h2>
-${await similar(context, fact)}`;
+${await similar(context, fact)}
+<h2>For programs</h2>
+<section class="card pad" aria-label="For programs"><dl class="facts"><dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd><dt>Size</dt><dd>${size(Buffer.byteLength(value))}</dd><dt>Path</dt><dd><code>${line(path)}</code></dd></dl></section>`;
   return { title: shortLine(key, 80), section: "facts", body };
 }
 
 function about(context: PageContext, fact: FactView): Html {
   const { now, links } = context;
-  const { category, createdAt, updatedAt, expiresAt, writer, path, fingerprint, value } = fact;
+  const { category, createdAt, updatedAt, expiresAt, writer } = fact;
   const tags = ownTags(fact.tags);
   const imports = importsOf(fact.tags);
   return html`<dl class="facts">
-<dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${chip(line(category))}</a></dd>
-<dt>Tags</dt><dd>${tagChips(context, tags, tags.length) ?? html`<span class="muted">none</span>`}</dd>
-${imports.map((id) => html`<dt>Imported with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
 <dt>Stored by</dt><dd>${writer === undefined ? html`<span class="muted">not known</span>` : line(writerWords(writer))}</dd>
 <dt>First stored</dt><dd>${exactTime(now, createdAt)}</dd>
 <dt>Last stored</dt><dd>${exactTime(now, updatedAt)}</dd>
 <dt>Expires</dt><dd>${expiresAt === undefined ? (isKnownTime(updatedAt) ? "never" : exactTime(now, updatedAt)) : exactTime(now, expiresAt)}</dd>
-<dt>Size</dt><dd>${size(Buffer.byteLength(value))}</dd>
-<dt>Path</dt><dd><code>${line(path)}</code></dd>
-<dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>
+${category !== DEFAULT_CATEGORY && html`<dt>Category</dt><dd><a href="${links.to("/facts", { category })}">${categoryChip(fact)}</a></dd>`}
+${tags.length > 0 && html`<dt>Tags</dt><dd>${tagChips(context, tags, tags.length)}</dd>`}
+${imports.map((id) => html`<dt>Imported with</dt><dd><a href="${links.to("/facts", { tag: `import:${id}` })}">import ${line(id)}</a></dd>`)}
 </dl>`;
 }
 
@@ -111,8 +114,7 @@ async function similar(context: PageContext, { key, value }: FactView): Promise<
     others.map((hit) => memory.getFact(subject, { key: hit.key }).catch(() => undefined)),
   );
   return html`<ul class="card rows">${facts.map(
-    (fact) =>
-      fact && html`<li><h3>${factLink(context, fact.key)}</h3><p>${firstWords(fact.value, EXCERPT)}</p></li>`,
+    (fact) => fact && html`<li>${factTitle(context, fact)}</li>`,
   )}</ul>`;
 }
 

@@ -21,21 +21,9 @@ export async function tidyPage(context: PageContext): Promise<Page> {
   const about =
     findings.length === 0 ? undefined : html`${foundText(found)}. Nothing changes before a preview.`;
   const list = findings.map((finding, at) => findingCard(context, finding, { at, revision }));
-  const body = html`${doneNotice(context)}${undoLink(context)}${heading("Tidy up", about)}
+  const body = html`${doneNotice(context)}${heading("Tidy up", about)}
 ${findings.length === 0 ? empty(NOTHING_TO_TIDY) : inShell(context)}${list}${pager(context, "/tidy", defined({ cursor }), nextCursor)}`;
   return { title: "Tidy up", section: "tidy", body };
-}
-
-/** After a change here, how to take it back. */
-function undoLink(context: PageContext): Html | undefined {
-  const { links, viewer } = context;
-  const [done, key, keys] = ["done", "key", "keys"].map((name) => param(context, name));
-  if (viewer.changes.kind !== "forms") return undefined;
-  if (done === "merged" && key !== undefined)
-    return html`<p><a class="button small" href="${links.to("/undo", { key })}">Undo the merge</a></p>`;
-  if (done === "apart" && keys !== undefined)
-    return html`<p><a class="button small" href="${links.to("/apart", { keys, again: 1 })}">Show them again</a></p>`;
-  return undefined;
 }
 
 function inShell({ viewer: { changes } }: PageContext): Html | undefined {

@@ -41,6 +41,7 @@ const listFacts = z.strictObject({
   tag: text("Only facts with exactly this tag."),
   expiring: flag("true: only facts that expire within 14 days."),
   pinned: flag("true: only pinned facts."),
+  newest_first: flag("true: sort pinned facts by their times, too."),
   soonest_first: flag("true: only facts that expire within 14 days, soonest first."),
   as_of: moment("What the memory said then, as far as histories tell. Not with expiring or soonest_first."),
   limit: limit(`Maximum number of facts: ${limitsText(ANSWER_LIMITS.facts)}.`),

@@ -51,7 +51,7 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   "/": ["/", `/?${search}`],
   "/facts": ["/facts", `/facts?${search}`, `/facts?prefix=${CANARY}`],
   "/fact": ofFact("/fact"),
-  "/timeline": ["/timeline"],
+  "/timeline": ["/timeline", "/timeline?kind=run"],
   "/ending": ["/ending"],
   "/growth": ["/growth"],
   // A server knows nothing of it.
@@ -88,6 +88,10 @@ const sent: Readonly<Record<string, readonly (readonly [path: string, fields: Fi
     ["/renewals?which=all", confirm],
     ["/renewals?which=undo", confirm],
   ],
+  "/selected": ["categorise", "renew", "forget"].flatMap((what) => [
+    ["/selected", { chosen: CANARY, step: what }] as const,
+    ["/selected", { ...confirm, chosen: CANARY, what, category: "his" }] as const,
+  ]),
   "/pin": [
     [`/pin?${KEY}`, { ...confirm, step: "pin" }],
     [`/pin?${KEY}`, { ...confirm, step: "unpin" }],

@@ -58,7 +58,8 @@ describe("a page is the same over an engine and over a local store", () => {
     ["/fact?key=pot", "which this fact superseded"],
     ["/fact?key=note%2F3", "Another one superseded it"],
     ["/fact?key=none", "There is no such fact"],
-    ["/timeline", "file_path"],
+    ["/timeline", 'class="run"'],
+    ["/timeline?kind=run", "file_path"],
     ["/timeline?outcome=failed", "failed"],
     ["/timeline?kind=pack", "slides.narrate"],
     [`/timeline?until=${NOW - 1}`, "Show the newest"],
@@ -72,7 +73,7 @@ describe("a page is the same over an engine and over a local store", () => {
     expect(await pageOf(remote, path)).toBe(here);
   });
 
-  test.each(["/facts", "/timeline"])("%s and its next page", async (path) => {
+  test.each(["/facts", "/timeline?kind=run"])("%s and its next page", async (path) => {
     const next = nextOf(await pageOf(remote, path), path);
     expect(next).toBeDefined();
     const here = await pageOf(engine.context.serverContext.memory, next ?? "");

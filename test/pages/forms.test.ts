@@ -357,7 +357,7 @@ describe("renewing", () => {
     expect(textOf(preview)).toContain("Would renew 1 fact until 2027-05-09.");
     await rig.memory.storeFact("main", { key: "soon", value: "x", ttlSeconds: 86_400 });
     const { location = "" } = await confirm(rig, "/renewals?which=expiring", preview);
-    expect(location).toBe(`${BASE}/ending?done=renewedMany`);
+    expect(location).toBe(`${BASE}/ending?done=renewedMany&newer=1`);
     const ends = async () =>
       Object.fromEntries(
         (await rig.memory.listFacts("main", {})).facts.map(({ key, expiresAt = 0 }) => [
@@ -366,7 +366,11 @@ describe("renewing", () => {
         ]),
       );
     expect(await ends()).toEqual({ soon: 81, fresh: 170, [KEY]: 170 });
-    expect((await rig.get("/ending?done=renewedMany")).text).toContain(`href="${BASE}/renewals?which=undo"`);
+    const after = await rig.get(location.slice(BASE.length));
+    expect(textOf(after)).toContain(
+      "Renewed. They are kept as long as new facts, pinned ones for a year. 1 fact changed since",
+    );
+    expect(after.text).toContain(`href="${BASE}/renewals?which=undo"`);
     const undo = await rig.get("/renewals?which=undo");
     expect(textOf(undo)).toContain("Would give 1 fact the former end back: the first ends on 2027-02-18.");
     await confirm(rig, "/renewals?which=undo", undo);
@@ -390,7 +394,7 @@ describe("renewing", () => {
 });
 
 test.each([
-  ["renew", { life: "31536000" }, /This fact has changed.*Nothing was renewed\..*Value now Theirs\./],
+  ["renew", { life: "31536000" }, /A fact here has changed.*Nothing was done\..*Value now Theirs\./],
   ["supersede", { key: "new", value: "x" }, /This fact has changed.*Nothing was stored\./],
   ["undo", {}, /Theirs\./],
 ])("a preview of %s does nothing to a fact that changed after it", async (path, typed, told) => {
@@ -431,7 +435,7 @@ describe("pinning", () => {
     await rig.memory.storeFact("main", { key: KEY, value: "x".repeat(1_300) });
     const changed = await rig.post(`/pin${OF}`, { ...fieldsOf(shown), step: "pin" });
     expect(changed.status).toBe(409);
-    expect(textOf(changed)).toContain("Nothing was pinned or unpinned.");
+    expect(textOf(changed)).toContain("Nothing was done.");
     const refused = await rig.post(`/pin${OF}`, { ...fieldsOf(changed), step: "pin" });
     expect([refused.status, textOf(refused).includes("about 300 tokens")]).toEqual([400, true]);
     expect(await factOf(rig)).not.toHaveProperty("pinned");
@@ -590,6 +594,95 @@ describe("forgetting", () => {
     const rig = await rigWithFact();
     expect([200, 400]).toContain((await rig.get(`/forget?import=${encodeURIComponent(id)}`)).status);
     expect(await factOf(rig)).toBeDefined();
+  });
+});
+
+// verifies P-pages-preview, P-alone-subjects
+describe("a selection", () => {
+  const VALUES = { bike: "A <red> bike.", car: "No car.", tram: "By tram." };
+  async function rigOfThree(): Promise<Rig> {
+    const rig = await openRig({ changes: FORMS });
+    for (const [key, value] of Object.entries(VALUES))
+      await rig.memory.storeFact("main", { key, value, category: key === "tram" ? "town" : "road" });
+    await rig.memory.storeFact("other", { key: "theirs", value: "Not yours." });
+    rig.clock.pass(60 * DAY_MS);
+    return rig;
+  }
+  const select = (rig: Rig, chosen: readonly string[], more: Readonly<Record<string, string>>) => {
+    const fields = new URLSearchParams({ ...more, subject: "other" });
+    fields.delete("chosen");
+    for (const key of chosen) fields.append("chosen", key);
+    return rig.post("/selected", fields);
+  };
+  const stateOf = async (rig: Rig) =>
+    Object.fromEntries(
+      (await rig.memory.listFacts("main", {})).facts.map(({ key, value, category, expiresAt = 0 }) => [
+        key,
+        `${value} ${category} ${(expiresAt - NOW) / DAY_MS}`,
+      ]),
+    );
+  const BEFORE = { bike: "A <red> bike. road 90", car: "No car. road 90", tram: "By tram. town 90" };
+
+  test("can be made of all facts of a page, each by its box", async () => {
+    const rig = await rigOfThree();
+    const page = await rig.get("/facts?category=road");
+    expect(page.text).toContain(
+      '<input type="checkbox" name="chosen" value="bike" aria-label="Select bike">',
+    );
+    const all = await rig.get(plain(/href="[^"]*(\/facts\?[^"]*select=all)"/.exec(page.text)?.[1] ?? ""));
+    expect(all.text.match(/type="checkbox" [^>]* checked/g)).toHaveLength(2);
+    expect((await (await openRig()).get("/facts")).text).not.toContain('name="chosen"');
+  });
+
+  test.each([
+    ["renew", "", "Would renew 2 facts until 2027-04-19.", { ...BEFORE, tram: "By tram. town 150" }],
+    ["categorise", "town", "Would put 1 fact into the category town . 1 fact would not change", BEFORE],
+    [
+      "categorise",
+      "",
+      "Would put 2 facts out of their categories.",
+      { ...BEFORE, tram: "By tram. user_facts 90" },
+    ],
+    ["forget", "", "This deletes 2 entries for good, each with its history. This cannot be undone", {}],
+  ])(
+    "%s %j shows what would happen, and does it to no fact that changed since",
+    async (step, category, told, after) => {
+      const rig = await rigOfThree();
+      const preview = await select(rig, ["bike", "tram", "theirs", "none"], { step, category });
+      expect(textOf(preview)).toContain("2 facts selected. Nothing is changed yet.");
+      expect(textOf(preview)).toContain(told);
+      expect(textOf(preview)).toMatch(/ A <red> bike\. bike .* By tram\. tram /);
+      expect(textOf(preview)).not.toContain("Not yours.");
+      expect(await stateOf(rig)).toEqual(BEFORE);
+      await rig.memory.storeFact("main", { key: "bike", value: "Sold.", ttlSeconds: 7 * 86_400 });
+      const sold = { bike: "Sold. road 67", car: BEFORE.car };
+      const done = await select(rig, ["bike", "tram", "theirs"], { ...fieldsOf(preview), step: "confirm" });
+      expect(await stateOf(rig)).toEqual({ ...sold, ...("tram" in after && { tram: after.tram }) });
+      expect(await rig.memory.getFact("other", { key: "theirs" })).toMatchObject({ value: "Not yours." });
+      if (step === "forget") return expect(textOf(done)).toContain('changed after the preview ("bike")');
+      expect(textOf(await rig.get((done.location ?? "").slice(BASE.length)))).toContain(
+        "1 fact changed since",
+      );
+      await confirm(rig, "/renewals?which=undo", await rig.get("/renewals?which=undo"));
+      expect(await stateOf(rig)).toEqual({ ...sold, tram: BEFORE.tram });
+    },
+  );
+
+  test.each([
+    [{ step: "confirm", what: "forget" }, 409],
+    [{ step: "confirm", what: "renew", revision: "x" }, 409],
+    [{ step: "confirm", what: "forget", revision: "99999" }, 409],
+    [{ step: "categorise", category: "Not Allowed" }, 400],
+    [{ step: "erase" }, 404],
+  ] as const)("sent as %j changes nothing: status %i", async (fields, status) => {
+    const rig = await rigOfThree();
+    expect((await select(rig, ["bike"], fields)).status).toBe(status);
+    expect(await stateOf(rig)).toEqual(BEFORE);
+  });
+
+  test("of nothing says so", async () => {
+    const rig = await rigOfThree();
+    expect(textOf(await select(rig, [], { step: "forget" }))).toContain("No fact is selected.");
   });
 });
 

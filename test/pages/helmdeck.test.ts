@@ -39,7 +39,8 @@ test.each([
   ],
   ["/facts?q=kettle", ["Descaled in June."]],
   ["/fact?key=kettle", ["Descaled in June.", "keeps no history"]],
-  ["/timeline", ["slides.narrate"]],
+  ["/timeline", ["Descaled in June.", "At no known time"]],
+  ["/timeline?kind=run", ["slides.narrate"]],
   ["/growth", ["does not say when facts were stored"]],
   [
     "/health",

@@ -51,7 +51,7 @@ export async function openRig({ doctor, ...viewer }: Given = {}, base = BASE) {
     memory,
     clock,
     get: (path: string) => ask(path),
-    post: (path: string, fields: Readonly<Record<string, string>> = {}) =>
+    post: (path: string, fields: Readonly<Record<string, string>> | URLSearchParams = {}) =>
       ask(path, { method: "POST", body: new URLSearchParams(fields) }),
   };
 }

@@ -13,13 +13,24 @@ import { type Answered, BASE, COMMANDS, FORMS, fieldsOf, openRig, type Rig, text
 const KEY = "k";
 const SECTIONS = "/facts /timeline /ending /growth /unasked /health /callers /forget /remember /nowhere";
 const OF_FACT = ["fact", "edit", "renew", "supersede", "undo", "forget"].map((name) => `/${name}?key=${KEY}`);
-const GETS = ["", ...SECTIONS.split(" "), "/facts?q=zebra", "/facts?category=user_facts", ...OF_FACT];
+const GETS = [
+  "",
+  ...SECTIONS.split(" "),
+  "/facts?q=zebra",
+  "/facts?category=user_facts",
+  "/facts?by=category",
+  "/timeline?kind=run",
+  ...OF_FACT,
+];
 const POSTS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   [`/edit?key=${KEY}`, { step: "preview", value: "typed zebra", category: "c" }],
   [`/edit?key=${KEY}`, { step: "confirm", revision: "999", value: "typed zebra", category: "c" }],
   [`/edit?key=${KEY}`, { step: "change", value: "typed zebra" }],
   [`/renew?key=${KEY}`, { step: "preview", life: "604800" }],
   ["/renewals?which=all", { step: "confirm", revision: "999" }],
+  ["/selected", { step: "categorise", chosen: KEY, category: "zoo" }],
+  ["/selected", { step: "forget", chosen: KEY }],
+  ["/selected", { step: "confirm", what: "renew", chosen: KEY, revision: "999999" }],
   [`/supersede?key=${KEY}`, { step: "preview", key: "other", value: "typed zebra" }],
   [`/undo?key=${KEY}`, { step: "confirm", revision: "999" }],
   ["/remember", { step: "preview", key: KEY, value: "typed zebra" }],
@@ -41,7 +52,7 @@ async function store(rig: Rig, text: string): Promise<void> {
   const fact = { category: "user_facts", tags: [text.replaceAll(/\p{C}/gu, "")] };
   const writer = { surface: text, agent: text, sessionKind: text };
   await rig.memory.storeFact("main", { ...fact, key: KEY, value: `${text} former zebra` }, writer);
-  await rig.memory.storeFact("main", { ...fact, key: KEY, value: `${text} zebra` }, writer);
+  await rig.memory.storeFact("main", { ...fact, key: KEY, value: `${text}\nzebra` }, writer);
   await rig.memory.storeFact(
     "main",
     { ...fact, key, value: `zebra ${text} zebra`, ttlSeconds: 86_400 },
@@ -54,7 +65,13 @@ async function store(rig: Rig, text: string): Promise<void> {
 
 /** A receipt with this text as a key. */
 const unaskedWith = (text: string) => () => [
-  { at: NOW, added: [{ key: text, why: text }], withheld: [{ key: text, why: text }], kept: text },
+  {
+    at: NOW,
+    message: text,
+    added: [{ key: text, why: text }],
+    withheld: [{ key: text, why: text }],
+    kept: text,
+  },
 ];
 
 const TAG = /<(!?\/?[a-z][a-z0-9]*)((?:\s+[a-z0-9-]+(?:="[^"]*")?)*)\s*\/?>/gi;
@@ -141,7 +158,7 @@ describe("after a change", () => {
       ["done", "stored"],
     ]);
     expect(textOf(await rig.get(`${to.pathname.slice(BASE.length)}${to.search}`))).toContain(
-      "Stored. a/b c&d=é?#\"'< Fact secret zebra",
+      "Stored. secret zebra a/b c&d=é?#\"'<",
     );
   });
 

@@ -108,7 +108,7 @@ describe("a merge", () => {
     const before = await everything(rig);
     const refused = await rig.post(path, { ...fieldsOf(preview), step: "confirm" });
     expect(refused.status).toBe(409);
-    expect(textOf(refused)).toMatch(/One of these facts has changed.*Nothing was done.*theirs/);
+    expect(textOf(refused)).toMatch(/A fact here has changed.*Nothing was done.*theirs/);
     expect(await everything(rig)).toEqual(before);
   });
 
