@@ -110,8 +110,10 @@ dl.facts dd { margin: 0; min-width: 0; }
 .below { margin: 1rem 0; }
 .pick { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.75rem; }
 .pick input { width: 1.05rem; height: 1.05rem; margin: 0.2rem 0 0; }
-.selection { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: center; position: sticky; bottom: 0; margin: 1rem 0; box-shadow: 0 -2px 12px rgb(0 0 0 / 0.08); }
+.selection { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: center; margin: 1rem 0; }
 .selection label { display: flex; align-items: center; gap: 0.4rem; padding: 0; } .selection input { max-width: 11rem; }
+@media (min-width: 40rem) { form:has([name=chosen]:checked) .selection { position: sticky; bottom: 0; box-shadow: 0 -2px 12px rgb(0 0 0 / 0.08); } }
+.rows .head { margin: 0; flex-wrap: nowrap; align-items: start; } .rows .head .chip { flex-shrink: 0; max-width: 50%; }
 .rows .mono { color: var(--muted); margin: 0.1rem 0; font-size: 0.8rem; }
 details > summary { cursor: pointer; color: var(--muted); font-size: 0.88rem; width: fit-content; max-width: 100%; }
 details[open] > summary { margin-bottom: 0.5rem; }

@@ -20,7 +20,7 @@ const STEPS = [
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /** `in 3 days`, `5 hours ago`, `just now`. */
-export function fromNow(now: number, at: number): string {
+function fromNow(now: number, at: number): string {
   const apart = at - now;
   const step = STEPS.find(({ from }) => Math.abs(apart) >= from);
   if (step === undefined) return apart > 0 ? "in a moment" : "just now";

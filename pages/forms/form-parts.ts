@@ -181,7 +181,11 @@ export async function factToChange(context: PageContext): Promise<FactView> {
   const key = param(context, "key");
   const fact = key === undefined ? undefined : await factAt(context, key);
   if (fact !== undefined) return fact;
-  throw new HelmdeckError(
+  throw goneFact();
+}
+
+export function goneFact(): HelmdeckError {
+  return new HelmdeckError(
     "not_found",
     "This fact no longer exists: it has expired, was superseded, or was forgotten. To have it again, store it as a new fact.",
   );

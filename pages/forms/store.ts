@@ -21,8 +21,8 @@ import {
   cancel,
   described,
   factAt,
-  factToChange,
   form,
+  goneFact,
   lifeField,
   lifeOf,
   question,
@@ -34,98 +34,53 @@ import {
   text,
 } from "./form-parts.ts";
 
-/** Stores a new fact. */
-export async function rememberForm(context: PageContext): Promise<Answer> {
-  requireForms(context);
-  return storeForm(context, specOfRemember(context), NO_DRAFT);
-}
+const remember: SpecOf = async (context) => ({
+  title: "Remember something",
+  about: "Your agent can find it as soon as it is stored.",
+  path: "/remember",
+  draft: NO_DRAFT,
+  fields: {
+    keyHint: "A short name, such as deploy/preference. If empty, it is made from the text.",
+    usualLife: "for the usual time",
+  },
+  verb: "Remember",
+  done: "stored",
+  input: async (draft) => {
+    const text = draft.value.trim();
+    if (draft.key.trim() !== "") return inputOf(draft);
+    // Without a text, any key will do: the refusal is about the text.
+    const key = text === "" ? "none" : await keyForText(text, (name) => factAt(context, name));
+    return inputOf({ ...draft, key });
+  },
+});
 
-export function submitRemember(context: PageContext, fields: Fields): Promise<Answer> {
-  return submitStore(context, specOfRemember(context), fields);
-}
-
-function specOfRemember(context: PageContext): StoreForm {
+/** Without a fact, it was forgotten since the form was opened. What was typed into the form is then kept. */
+const edit: SpecOf = async (context) => {
+  const { key, fact } = await factOf(context);
+  const isSpelt =
+    fact !== undefined && (block(fact.value) !== fact.value || fact.tags.some((tag) => line(tag) !== tag));
+  const spelt = html`This text has characters that hide or reverse text. They are shown escaped, such as [U+202E]. If you change the text, it is stored as shown here.`;
   return {
-    title: "Remember something",
-    about: "Your agent can find it as soon as it is stored.",
-    path: "/remember",
-    fields: {
-      keyHint: "A short name, such as deploy/preference. If empty, it is made from the text.",
-      usualLife: "for the usual time",
-    },
-    verb: "Remember",
-    done: "stored",
-    input: async (draft) => {
-      if (draft.key.trim() !== "") return inputOf(draft);
-      return inputOf({ ...draft, key: await keyOf(draft.value.trim(), context) });
-    },
-  };
-}
-
-/** Without a text, any key will do: the refusal is about the text. */
-async function keyOf(text: string, context: PageContext): Promise<string> {
-  return text === "" ? "none" : keyForText(text, (name) => factAt(context, name));
-}
-
-export async function editForm(context: PageContext): Promise<Answer> {
-  requireForms(context);
-  const fact = await factToChange(context);
-  const isSpelt = block(fact.value) !== fact.value || fact.tags.some((tag) => line(tag) !== tag);
-  const above = isSpelt
-    ? notice(
-        "warn",
-        html`This text has characters that hide or reverse text. They are shown escaped, such as [U+202E]. If you change the text, it is stored as shown here.`,
-      )
-    : undefined;
-  return storeForm(context, specOfEdit(fact.key, fact), draftOfFact(fact), { ...(above && { above }) });
-}
-
-export async function submitEdit(context: PageContext, fields: Fields): Promise<Answer> {
-  requireForms(context);
-  const key = param(context, "key") ?? "";
-  return submitStore(context, specOfEdit(key, await factAt(context, key)), fields);
-}
-
-/** `fact`: absent if it was forgotten since the form was opened. What was typed into the form is then kept. */
-function specOfEdit(key: string, fact: FactView | undefined): StoreForm {
-  return {
-    title: `Edit ${line(key)}`,
-    path: "/edit",
-    of: key,
+    ...{ title: `Edit ${line(key)}`, path: "/edit", of: key, draft: fact && draftOfFact(fact) },
     fields: { usualLife: "as before; the usual time begins again" },
-    seen: fact?.revision,
-    verb: "Save",
-    done: "edited",
+    ...{ seen: fact?.revision, above: isSpelt ? notice("warn", spelt) : undefined },
+    ...{ verb: "Save", done: "edited" },
     input: (draft) => inputOf({ ...draft, key }, fact),
   };
-}
+};
 
 /** Stores a new fact that replaces another one. */
-export async function supersedeForm(context: PageContext): Promise<Answer> {
-  requireForms(context);
-  const fact = await factToChange(context);
-  return storeForm(context, specOfSupersede(fact.key, fact), { ...draftOfFact(fact), key: "" });
-}
-
-export async function submitSupersede(context: PageContext, fields: Fields): Promise<Answer> {
-  requireForms(context);
-  const key = param(context, "key") ?? "";
-  return submitStore(context, specOfSupersede(key, await factAt(context, key)), fields);
-}
-
-/** `fact`: absent if it was forgotten since the form was opened. */
-function specOfSupersede(old: string, fact: FactView | undefined): StoreForm {
+const supersede: SpecOf = async (context) => {
+  const { key: old, fact } = await factOf(context);
   return {
-    title: `Supersede ${line(old)}`,
+    ...{ title: `Supersede ${line(old)}`, path: "/supersede", of: old },
     about: html`The new fact replaces <strong>${line(old)}</strong>. The old value goes into the new fact's history.`,
-    path: "/supersede",
-    of: old,
+    draft: fact && { ...draftOfFact(fact), key: "" },
     fields: {
       keyHint: "A short name for the new fact, different from the old key.",
       usualLife: "for the usual time",
     },
-    verb: "Store and retire the old one",
-    done: "superseded",
+    ...{ verb: "Store and retire the old one", done: "superseded" },
     input: (draft) => {
       if (draft.key.trim() !== old) return { ...inputOf(draft, fact), supersedes: [old] };
       const details = { field: "key" };
@@ -136,7 +91,37 @@ function specOfSupersede(old: string, fact: FactView | undefined): StoreForm {
       );
     },
   };
+};
+
+async function factOf(context: PageContext) {
+  const key = param(context, "key") ?? "";
+  return { key, fact: await factAt(context, key) };
 }
+
+type SpecOf = (context: PageContext) => Promise<StoreForm>;
+
+const formOf =
+  (specOf: SpecOf) =>
+  async (context: PageContext): Promise<Answer> => {
+    requireForms(context);
+    const spec = await specOf(context);
+    if (spec.draft === undefined) throw goneFact();
+    return storeForm(context, spec, spec.draft, defined({ above: spec.above }));
+  };
+
+const submitOf =
+  (specOf: SpecOf) =>
+  async (context: PageContext, fields: Fields): Promise<Answer> => {
+    requireForms(context);
+    return submitStore(context, await specOf(context), fields);
+  };
+
+export const [rememberForm, editForm, supersedeForm] = [formOf(remember), formOf(edit), formOf(supersede)];
+export const [submitRemember, submitEdit, submitSupersede] = [
+  submitOf(remember),
+  submitOf(edit),
+  submitOf(supersede),
+];
 
 /** The conditions under which the fact is stored. */
 type Seen = Pick<FactInput, "ifRevision" | "upTo">;
@@ -148,6 +133,9 @@ interface StoreForm {
   readonly path: string;
   /** The fact that the form's address names. */
   readonly of?: string;
+  /** Fills the form at first. Absent: the fact is gone. */
+  readonly draft?: Draft | undefined;
+  readonly above?: Html | undefined;
   readonly fields: FieldOptions;
   /** The revision that fills the form at first. Absent: the stored fact is read with the preview. */
   readonly seen?: number | undefined;
