@@ -141,6 +141,7 @@ export function coveredText(
 }
 
 function ownText(scope: string, deleted: number, all: { readonly runs: number } | undefined): string {
+  if (scope === "") return counted(deleted, "fact"); // of a selection
   const readings = parseForgetScope(scope);
   const [meant] = readings;
   const every = (one: string, of = "", many = `${one}s`, count = deleted) => {

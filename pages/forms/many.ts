@@ -6,7 +6,7 @@
  */
 import type { FactView, RenewedFacts, RenewFactsInput } from "../../app/memory.ts";
 import { renewedText } from "../../app/presenters/ending-text.ts";
-import { entries } from "../../app/presenters/forget-texts.ts";
+import { coveredText } from "../../app/presenters/forget-texts.ts";
 import { forgetFacts } from "../../app/tidying.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { DEFAULT_CATEGORY } from "../../engine/facts/facts-policy.ts";
@@ -143,9 +143,9 @@ async function would(context: PageContext, selection: Selection) {
   const { what, facts, category } = selection;
   const { memory, subject } = context;
   if (what === "forget") {
-    const { deleted, former } = await forgetFacts(memory, subject, facts, { dryRun: true });
-    const told = html`This deletes <strong>${entries(deleted, former)}</strong> for good, each with its history. This cannot be undone: the bytes are erased.`;
-    return { told: notice("warn", told), isNothing: deleted === 0 };
+    const covered = await forgetFacts(memory, subject, facts, { dryRun: true });
+    const told = html`This deletes <strong>${coveredText(covered)}</strong> for good, each with its history. This cannot be undone: the bytes are erased.`;
+    return { told: notice("warn", told), isNothing: covered.deleted === 0 };
   }
   const result = await change(context, { ...inputOf(selection), dryRun: true });
   const isNothing = result.renewed === 0;

@@ -643,7 +643,7 @@ describe("a selection", () => {
       "Would put 2 facts out of their categories.",
       { ...BEFORE, tram: "By tram. user_facts 90" },
     ],
-    ["forget", "", "This deletes 2 entries for good, each with its history. This cannot be undone", {}],
+    ["forget", "", "This deletes 2 facts for good, each with its history. This cannot be undone", {}],
   ])(
     "%s %j shows what would happen, and does it to no fact that changed since",
     async (step, category, told, after) => {

@@ -53,10 +53,10 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
   const heading = (name: string | RegExp) => frame.getByRole("heading", { name, level: 1 }).waitFor();
   const textOf = () => main().innerText();
 
-  async function openFact(key: string): Promise<void> {
+  async function openFact(text: string): Promise<void> {
     await goTo("Facts");
-    await main().getByRole("link", { name: key, exact: true }).first().click();
-    await heading(key);
+    await main().getByRole("link", { name: text, exact: true }).first().click();
+    await heading(text);
   }
 
   async function choose(agent: string): Promise<void> {
@@ -83,7 +83,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
   });
 
   it("shows one fact with its dates, its writer and its former value", async () => {
-    await openFact(KEY);
+    await openFact(VALUE);
     const text = await textOf();
     expect(text).toContain(VALUE);
     expect(text).toContain(OLD_VALUE);
@@ -103,7 +103,7 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
   });
 
   it.each([
-    ["the agent's tool calls by day", "Timeline", [/write/, /sketch\.md/]],
+    ["what changed, by day", "Timeline", [/A parcel comes on Friday/]],
     [
       "what expires soon, and how to renew it",
       "Expiring soon",
@@ -121,12 +121,19 @@ describe.skipIf(whyNoBrowser)("the tab Agent memory", { timeout: GATEWAY_WITHIN_
     for (const text of texts) expect(await textOf()).toMatch(text);
   });
 
+  it("shows the agent's tool calls by day", async () => {
+    await goTo("Facts");
+    await frame.getByRole("link", { name: /of what tools did/ }).click();
+    await heading("Timeline");
+    for (const text of [/write/, /sketch\.md/]) expect(await textOf()).toMatch(text);
+  });
+
   it("shows the memory of the chosen agent, and names that agent in each command", async () => {
     await goTo("Facts");
     await choose("work");
     expect(await textOf()).toContain(WORKS_VALUE);
     expect(await textOf()).not.toContain("Konflux");
-    await openFact(WORKS_KEY);
+    await openFact(WORKS_VALUE);
     expect(await textOf()).toContain(`openclaw helmdeck forget key:${WORKS_KEY} --agent work`);
     await choose("main");
   });
