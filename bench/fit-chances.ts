@@ -1,11 +1,11 @@
 /**
- * `node bench/fit-chances.ts [--embedder builtin|none|URL]`: prints the weights of a candidate's chance, as they stand in recall/weights.ts: a
- * logistic regression of "does it answer the question" over the best candidates of each question of the tuned halves.
+ * `node bench/fit-chances.ts [--embedder builtin|none|URL] [--check]`: prints the weights of a candidate's chance, as they stand in
+ * recall/weights.ts; with `--check` it fails if others stand there. A logistic regression of "does it answer the question" over the best candidates of each question of the tuned halves.
  *
  * Every set counts the same, and in each of them seven of eight questions as if a fact answered them: the sets hold more unanswerable ones
  * than people ask.
  */
-import { parseArgs } from "node:util";
+import { isDeepStrictEqual, parseArgs } from "node:util";
 import { type ChanceWeights, WEIGHTS } from "../recall/weights.ts";
 import { openBenchMemory, openHybridSearch } from "./recall/bench-memory.ts";
 import { benchEmbedder } from "./recall/bench-recall.ts";
@@ -149,7 +149,9 @@ function personalSet(): AskedSet {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { embedder: { type: "string", default: "builtin" } } });
+  const { values } = parseArgs({
+    options: { embedder: { type: "string", default: "builtin" }, check: { type: "boolean" } },
+  });
   const embedder = benchEmbedder(values.embedder);
   const memory = await openBenchMemory();
   const hybrid = embedder && openHybridSearch(memory.memory.store, embedder, { showsAll: true });
@@ -163,7 +165,12 @@ async function main(): Promise<void> {
       await hybrid.fill(subject);
       rows.meaning.push(...(await rowsOf(set, (question) => hybrid.explained(subject, question, 2 * BEST))));
     }
-    for (const [by, of] of Object.entries(rows)) if (of.length > 0) console.log(`${by}:`, fitted(of));
+    for (const by of ["words", "meaning"] as const) {
+      if (rows[by].length === 0) continue;
+      const chance = fitted(rows[by]);
+      console.log(`${by}:`, chance);
+      if (values.check === true && !isDeepStrictEqual(chance, WEIGHTS.fact.chance[by])) process.exitCode = 1;
+    }
   } finally {
     hybrid?.close();
     await memory.close();

@@ -77,7 +77,7 @@ export function conflictsSection(pairs: readonly ComparedPair[], embeddedBy: str
     title: "Contradictions",
     command: "npm run bench:recall -- --only conflicts",
     markdown: [
-      `150 pairs of facts (\`test/data/pairs.jsonl\`): a third contradict each other, a third say the same in other words or notation, a third are near, such as two people's birthdays; ${embeddedBy}. Rules are tuned on one half only. A wrong call costs more than a missed one. Search answers compare facts by keywords, a store with both.`,
+      `150 pairs of facts (\`test/data/pairs.jsonl\`): a third contradict each other, a third say the same in other words or notation, a third are near, such as two people's birthdays; ${embeddedBy}. Rules are tuned on one half only. A wrong call costs more than a missed one. Answers, stores and \`tidy\` judge by the model, too, where it has read both facts.`,
       table(["by", "half", "contradictions found", "other pairs wrongly called one"], rows),
     ].join("\n\n"),
     json: pairs,
