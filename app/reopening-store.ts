@@ -142,6 +142,7 @@ export class ReopeningStore implements MemoryStore {
   readonly namespaces = this.#forward("namespaces");
   readonly usage = this.#forward("usage");
   readonly subjects = this.#forward("subjects");
+  readonly ended = this.#forward("ended");
   readonly categories = this.#forward("categories");
   readonly referenceVectors = this.#forward("referenceVectors");
   readonly inspect = this.#forward("inspect");

@@ -3,6 +3,8 @@ import { HelmdeckError } from "../errors.ts";
 import type { Quota, Usage } from "../store/memory-store.ts";
 import { type Namespace, type Subject, subjectOf } from "../store/namespace.ts";
 
+import type { Slot } from "./plans.ts";
+
 export type { Quota };
 
 export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
@@ -17,6 +19,16 @@ export function quotaOf({ own, ...usual }: Quota, subject: Subject): Usage {
  */
 export function bytesToKeep(quota: Usage, bytesBefore: number): number {
   return Math.max(quota.bytes, bytesBefore);
+}
+
+export function isWithin({ entries, bytes }: Usage, quota: Usage): boolean {
+  return entries <= quota.entries && bytes <= quota.bytes;
+}
+
+/** What a memory notes of itself takes nothing of a quota. */
+export function withoutNotes({ entries, bytes }: Usage, notes: readonly Pick<Slot, "sizeBytes">[]): Usage {
+  const sizes = notes.flatMap(({ sizeBytes }) => sizeBytes ?? []);
+  return { entries: entries - sizes.length, bytes: sizes.reduce((left, size) => left - size, bytes) };
 }
 
 /**

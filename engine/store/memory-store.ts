@@ -339,6 +339,12 @@ export interface ConnectionCounts {
   readonly everOpened: number;
 }
 
+/** Facts that ended in a month of UTC, such as `2026-11`. */
+export interface EndedMonth {
+  readonly month: string;
+  readonly facts: number;
+}
+
 export interface CategoryCount {
   readonly origin: Origin;
   readonly category: string;
@@ -429,6 +435,8 @@ export interface MemoryReader {
   usage(namespace: Namespace): Promise<Usage>;
   /** The usage of the subjects after this one, in the order of their namespaces' bytes, if they have entries. */
   subjects(after: Namespace | undefined, limit: number): Promise<readonly SubjectUsage[]>;
+  /** How many facts of a subject ended by themselves within a year, by month: deleted by a sweep, or only hidden yet. */
+  ended(namespace: Namespace): Promise<readonly EndedMonth[]>;
   /** Counts of one namespace, by origin and category. Never decrypts. */
   categories(namespace: Namespace): Promise<readonly CategoryCount[]>;
   /**
@@ -553,7 +561,7 @@ export interface MemoryStore extends MemoryReader, VectorStore {
   deleteWhere(filter: EntryFilter): Promise<Erasure>;
   /**
    * Deletes entries in every namespace that have been expired for 24 hours of observed running time: a wrong clock only hides
-   * entries. An unauthenticated entry is kept, since its expiry may be forged.
+   * entries. An unauthenticated entry is kept, since its expiry may be forged. The same transaction counts facts for `ended`.
    */
   deleteExpired(): Promise<Erasure>;
 }

@@ -5,6 +5,7 @@ import { follow } from "./feed.ts";
 import {
   ANA,
   allKeys,
+  BEN,
   type Clock,
   DAY_MS,
   fact,
@@ -120,6 +121,56 @@ export function describeClock(open: OpenRig, { isPersistent }: { readonly isPers
         clock.now = START + 1_000;
         expect(Buffer.from((await store.get(refTo("a")))?.value ?? []).toString()).toBe("new");
       }),
+    );
+  });
+
+  describe("facts that ended", () => {
+    const november = { month: "2026-11", facts: 2 };
+    const audit = { origin: "audit", category: "tool_history" } as const;
+
+    // verifies P-ended-counted, P-clock-deletes-nothing
+    test(
+      "are counted by month for a year, hidden or swept, once, and of nobody else",
+      withRig(
+        open,
+        async (rig) => {
+          const { clock } = rig;
+          let { store } = rig;
+          const soon = { expiresAt: START + HOUR_MS };
+          await store.putMany([
+            ...["a", "b", "forgotten"].map((key) => fact(key, "v", soon)),
+            fact("december", "v", { expiresAt: START + 12 * DAY_MS }),
+            fact("run", "v", { ...soon, ...audit }),
+            fact("theirs", "v", { ...soon, namespace: BEN }),
+          ]);
+          expect(await store.ended(ANA)).toEqual([]);
+          await store.delete(refTo("forgotten"));
+          await live(store, clock, START + WRONG_BY_MS);
+          clock.now = START;
+          expect(await store.ended(ANA)).toEqual([]);
+          clock.now = START + HOUR_MS;
+          expect(await store.ended(ANA)).toEqual([november]);
+          await letPass(store, clock, 2 * KEPT_EXPIRED_MS);
+          store = await anew({ ...rig, store });
+          await store.deleteExpired();
+          expect(await store.inspect()).toMatchObject({ expired: 0 });
+          expect(await store.ended(ANA)).toEqual([november]);
+          expect(await store.ended(BEN)).toEqual([{ ...november, facts: 1 }]);
+          // what is left of six entries; the count takes nothing of it
+          await store.putMany(["1", "2", "3", "4", "5"].map((key) => fact(key, "v")));
+          await expect(store.put(fact("6", "v"))).rejects.toMatchObject({ code: "quota_exceeded" });
+          clock.now = START + 12 * DAY_MS;
+          const both = [november, { month: "2026-12", facts: 1 }];
+          expect(await store.ended(ANA)).toEqual(both);
+          await letPass(store, clock, KEPT_EXPIRED_MS + HOUR_MS);
+          expect(await store.ended(ANA)).toEqual(both);
+          clock.now = START + 380 * DAY_MS;
+          expect(await store.ended(ANA)).toEqual(both.slice(1));
+          clock.now = START + 410 * DAY_MS;
+          expect(await store.ended(ANA)).toEqual([]);
+        },
+        { quota: { entries: 6 } },
+      ),
     );
   });
 

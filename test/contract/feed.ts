@@ -83,7 +83,7 @@ export function describeFeed(open: OpenRig): void {
         await letPass(store, clock, HOUR_MS + KEPT_EXPIRED_MS);
         const changes = await changesSince(store, cursor);
         expect(changes.removed).toEqual(results.slice(0, 3).map((result) => result.entry.id));
-        expect(changes.upserts).toEqual([]);
+        expect(changes.upserts).toMatchObject([{ origin: "cache", key: "facts/ended" }]);
       }),
     );
 

@@ -1,5 +1,6 @@
 /** Puts, undoes and renews entries: loads what the rules need, and applies their plans. */
 import { mustJudgeKeys } from "../../rules/conditions.ts";
+import { endedNote, factsAmong, ownNotes, planEnded } from "../../rules/ended.ts";
 import { hasHistory } from "../../rules/history.ts";
 import {
   historyChange,
@@ -13,7 +14,14 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
+import {
+  bytesToKeep,
+  isWithin,
+  type Quota,
+  quotaOf,
+  requireWithin,
+  withoutNotes,
+} from "../../rules/quota.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -27,6 +35,7 @@ import type {
   Revision,
   Undone,
   UndoOptions,
+  UnixMs,
 } from "../memory-store.ts";
 import { type Namespace, subjectOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -98,6 +107,19 @@ export async function renewEntry(
   return apply(putting, planRenewal({ slot, beside }, decide, writing.now, options), writing);
 }
 
+/** Counts the facts that a sweep deletes, by what is surely past. */
+export async function noteEnded(
+  putting: Putting,
+  swept: readonly Entry[],
+  writing: Writing,
+  now: UnixMs,
+): Promise<void> {
+  for (const [owner, facts] of factsAmong(swept)) {
+    const slot = await loadRow(putting, endedNote(owner), writing, now);
+    await apply(putting, planEnded(slot, facts, now), writing);
+  }
+}
+
 async function loadBeside(
   { sealer }: Putting,
   { namespace, origin, key }: EntryRef,
@@ -119,10 +141,15 @@ async function withHistory({ sealer }: Putting, slot: RowSlot, { connection }: W
   return { ...slot, history: await readFormer(connection, sealer, slot.id) };
 }
 
-async function loadRow({ sealer }: Putting, ref: EntryRef, writing: Writing): Promise<RowSlot> {
+async function loadRow(
+  { sealer }: Putting,
+  ref: EntryRef,
+  writing: Writing,
+  now = writing.now,
+): Promise<RowSlot> {
   writing.of(ref.namespace);
   const [row] = await selectEntries(writing.connection, ALL_COLUMNS, refCondition(ref));
-  return openSlot(ref, row, { sealer, now: writing.now });
+  return openSlot(ref, row, { sealer, now });
 }
 
 async function apply<Answer>(
@@ -169,6 +196,8 @@ async function write(
   // Former values count, but are dropped before a write is refused.
   const quota = quotaOf(putting.quota, subjectOf(subject.owner));
   while (subject.bytes > bytesToKeep(quota, bytesBefore) && (await dropOldestFormer(writing, subject)));
-  if (takesMore(upsert, sealed.byteLength)) requireWithin(subject, quota, subject.owner);
+  if (!takesMore(upsert, sealed.byteLength) || isWithin(subject, quota)) return columns.seq;
+  const notes = ownNotes(subject.owner).map((ref) => loadRow(putting, ref, writing));
+  requireWithin(withoutNotes(subject, await Promise.all(notes)), quota, subject.owner);
   return columns.seq;
 }

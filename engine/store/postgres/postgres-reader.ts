@@ -1,6 +1,7 @@
 /** The read-only part of the PostgreSQL store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
+import { endedMonths, endedNote } from "../../rules/ended.ts";
 import { shownHistory } from "../../rules/history.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
@@ -10,6 +11,7 @@ import type {
   CategoryCount,
   Changes,
   ChangesQuery,
+  EndedMonth,
   Entry,
   EntryFilter,
   EntryPage,
@@ -34,7 +36,7 @@ import type {
 } from "../memory-store.ts";
 import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { all } from "../sql/conditions.ts";
+import { all, endedLately } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns, type StoredRow } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
@@ -52,7 +54,7 @@ import { selectEntries } from "./entry-rows.ts";
 import { readFormer, readFormerKeys } from "./former-rows.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { readReferences } from "./postgres-vectors.ts";
-import { bytesOf, textOf } from "./sql.ts";
+import { bytesOf, type SqlValue, textOf } from "./sql.ts";
 import { followKeys, readStoreRow, requireInUse } from "./store-row.ts";
 import { LAST_NUMBER, readSubject } from "./subjects.ts";
 
@@ -195,6 +197,21 @@ export class PostgresReader implements MemoryReader {
       category: textOf(category),
       count: Number(n),
     }));
+  }
+
+  async ended(namespace: Namespace): Promise<readonly EndedMonth[]> {
+    const now = this.now();
+    const owner = ownerOf(namespace);
+    const note = all([refCondition(endedNote(owner)), liveCondition(now)]);
+    const hidden = all<SqlValue>([namespaceCondition(owner), endedLately(now)]);
+    return this.reading(owner, async (connection) => {
+      const [[row], ended] = await Promise.all([
+        selectEntries(connection, ALL_COLUMNS, note),
+        selectEntries(connection, "expires_at", hidden),
+      ]);
+      const ends = ended.map(({ expires_at }) => Number(expires_at));
+      return endedMonths(row && openRow(row, this.sealer), ends, now);
+    });
   }
 
   async referenceVectors(space: string): Promise<ReferenceVectors | undefined> {

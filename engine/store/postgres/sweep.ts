@@ -13,7 +13,7 @@ import { openRow } from "../stored-rows.ts";
 import { ownedBy } from "./conditions.ts";
 import type { Connection } from "./connection.ts";
 import { selectEntries } from "./entry-rows.ts";
-import type { Putting } from "./entry-writes.ts";
+import { noteEnded, type Putting } from "./entry-writes.ts";
 import { removeEntries } from "./removals.ts";
 import { textOf } from "./sql.ts";
 import type { WriteTransactions } from "./transactions.ts";
@@ -93,13 +93,15 @@ async function sweepSome(
   ]);
   const rest = { sql: `ORDER BY expires_at, seq LIMIT ${ROWS_AT_ONCE}`, values: [] };
   const rows = await selectEntries(writing.connection, ALL_COLUMNS, meant, rest);
-  const ids = rows.filter((row) => openRow(row, putting.sealer) !== undefined).map(({ id }) => `${id}`);
+  const opened = rows.flatMap((row) => openRow(row, putting.sealer) ?? []);
+  const ids = opened.map(({ id }) => id);
   const last = rows.at(-1);
   const isDone = rows.length < ROWS_AT_ONCE || last === undefined;
   const swept =
     ids.length === 0
       ? { rows: 0 }
       : await removeEntries(writing, subject, { sql: "id = ANY (?::text[])", values: [ids] }, putting);
+  await noteEnded(putting, opened, writing, until);
   return {
     rows: swept.rows,
     after: isDone ? undefined : { expiresAt: Number(last.expires_at), seq: Number(last.seq) },

@@ -1,4 +1,5 @@
 /** WHERE clauses for every database: the contract's filters and queries as SQL over bound values, comparing bytes. */
+import { TOLD_FOR_MS } from "../../rules/ended.ts";
 import { decodeListCursor } from "../cursors.ts";
 import type { EntryFilter, ListQuery, UnixMs } from "../memory-store.ts";
 import type { Namespace } from "../namespace.ts";
@@ -40,6 +41,11 @@ export function all<Value>(conditions: readonly (Condition<Value> | undefined)[]
 /** Not expired (now >= expires_at). */
 export function unexpired(now: UnixMs): Condition<number> {
   return { sql: "expires_at IS NULL OR expires_at > ?", values: [now] };
+}
+
+/** A fact that is hidden by its end, not earlier than a year ago. */
+export function endedLately(now: UnixMs): Condition<number> {
+  return { sql: "origin = 'fact' AND expires_at <= ? AND expires_at > ?", values: [now, now - TOLD_FOR_MS] };
 }
 
 /** The conditions of one database. */

@@ -1,5 +1,6 @@
 /** Puts, undoes and renews entries: loads what the rules need, and applies their plans. Call it in a write transaction. */
 import { mustJudgeKeys } from "../../rules/conditions.ts";
+import { endedNote, factsAmong, ownNotes, planEnded } from "../../rules/ended.ts";
 import { hasHistory } from "../../rules/history.ts";
 import {
   historyChange,
@@ -13,7 +14,14 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
+import {
+  bytesToKeep,
+  isWithin,
+  type Quota,
+  quotaOf,
+  requireWithin,
+  withoutNotes,
+} from "../../rules/quota.ts";
 import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -27,6 +35,7 @@ import type {
   Revision,
   Undone,
   UndoOptions,
+  UnixMs,
 } from "../memory-store.ts";
 import { type Namespace, ownerOf, subjectOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
@@ -108,6 +117,14 @@ export function renewEntry(
   return apply(putting, planRenewal({ slot, beside }, decide, writing.moment.now, options), writing);
 }
 
+/** Counts the facts of a sweep's slice, by what is surely past. */
+export function noteEnded(putting: Putting, swept: readonly Entry[], writing: Writing, now: UnixMs): void {
+  for (const [owner, facts] of factsAmong(swept)) {
+    const slot = loadRow(putting, endedNote(owner), { ...writing.moment, now });
+    apply(putting, planEnded(slot, facts, now), writing);
+  }
+}
+
 function loadBeside(
   { session, sealer }: Putting,
   { namespace, origin, key }: EntryRef,
@@ -151,7 +168,7 @@ function apply<Answer>(putting: Putting, plan: Plan<RowSlot, Answer>, writing: W
 function write(
   putting: Putting,
   upsert: Upsert<RowSlot>,
-  { nextSeq }: Writing,
+  { nextSeq, moment }: Writing,
   bytesBefore: number,
 ): Revision {
   const { session, sealer } = putting;
@@ -174,6 +191,8 @@ function write(
   let used = usageOf(session, namespace);
   while (used.bytes > bytesToKeep(quota, bytesBefore) && dropOldestFormer(session, owner))
     used = usageOf(session, namespace);
-  if (takesMore(upsert, sealed.byteLength)) requireWithin(used, quota, namespace);
+  if (!takesMore(upsert, sealed.byteLength) || isWithin(used, quota)) return columns.seq;
+  const notes = ownNotes(namespace).map((ref) => loadRow(putting, ref, moment));
+  requireWithin(withoutNotes(used, notes), quota, namespace);
   return columns.seq;
 }

@@ -3,7 +3,7 @@ import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
 import { NEWER_NAMED, newerOf, requireReached } from "../../rules/conditions.ts";
 import { ALL_COLUMNS } from "../fields.ts";
-import type { DeleteOptions, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
+import type { DeleteOptions, Entry, EntryFilter, EntryRef, Erasure, Newer, UnixMs } from "../memory-store.ts";
 import type { Sealer } from "../sealing.ts";
 import { all } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
@@ -18,6 +18,7 @@ import {
   sparedCondition,
 } from "./conditions.ts";
 import type { DiskSpace } from "./disk-space.ts";
+import { noteEnded, type Putting } from "./entry-writes.ts";
 import { beginForget, deletedBy, ForgetRun } from "./forgets.ts";
 import { CoveredRun } from "./former-rows.ts";
 import type { GuardedCalls } from "./guarded-calls.ts";
@@ -28,15 +29,12 @@ import { isFull } from "./sqlite-errors.ts";
 import type { SqliteSession } from "./sqlite-session.ts";
 import type { WriteTransactions, Writing } from "./transactions.ts";
 
-interface EraserParts {
-  readonly session: SqliteSession;
-  readonly sealer: Sealer;
+interface EraserParts extends Putting {
   readonly clock: StoreClock;
   readonly calls: GuardedCalls;
   readonly transactions: WriteTransactions;
   readonly log: Checkpointer;
   readonly space: DiskSpace;
-  readonly keepRemovals: number;
   /** The most entries to delete in one transaction; larger deletes run in slices. */
   readonly eraseAtOnce: number;
 }
@@ -196,12 +194,16 @@ export class Eraser {
     log.includeOldLog();
     log.checkpointBetweenSlices();
     const swept = transactions.write((writing) => {
-      const remove = (row: SqliteRow): void => {
+      const swept: Entry[] = [];
+      const remove = (row: SqliteRow, entry: Entry): void => {
+        swept.push(entry);
         noteRemoval(this.#parts, row, writing.nextSeq());
         session.statement("DELETE FROM entries WHERE seq = ?").run(row.seq ?? null);
       };
       const isNameless = run.deleted === 0 && dropNames(session); // before this sweep's own removals
-      const isDone = run.slice(() => !isOver(), clock.deletableUntil ?? NEVER, remove);
+      const until = clock.deletableUntil ?? NEVER;
+      const isDone = run.slice(() => !isOver(), until, remove);
+      noteEnded(this.#parts, swept, writing, until);
       return isDone ? this.#announced(run.deleted > 0 || isNameless, writing) : undefined;
     });
     return swept && this.#checkpointed({ live: run.deleted, ...swept });
@@ -260,7 +262,7 @@ export class SweepRun {
   }
 
   /** Deletes until `mayGoOn` returns false; true when nothing is left. Call it in a write transaction. */
-  slice(mayGoOn: () => boolean, until: UnixMs, remove: (row: SqliteRow) => void): boolean {
+  slice(mayGoOn: () => boolean, until: UnixMs, remove: (row: SqliteRow, entry: Entry) => void): boolean {
     const select = this.#session.statement(
       `SELECT ${ALL_COLUMNS} FROM entries WHERE expires_at <= ? AND (expires_at, seq) > (?, ?)
        ORDER BY expires_at, seq LIMIT ${ROWS_AT_ONCE}`,
@@ -269,8 +271,9 @@ export class SweepRun {
       const rows = select.all(until, ...this.#after);
       for (const row of rows) {
         this.#after = [Number(row.expires_at), Number(row.seq)];
-        if (openRow(row, this.#sealer) !== undefined) {
-          remove(row);
+        const entry = openRow(row, this.#sealer);
+        if (entry !== undefined) {
+          remove(row, entry);
           this.#deleted += 1;
         }
         if (!mayGoOn()) return false;

@@ -1,6 +1,7 @@
 /** The read-only part of the SQLite store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
+import { endedMonths, endedNote } from "../../rules/ended.ts";
 import { shownHistory } from "../../rules/history.ts";
 import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
@@ -11,6 +12,7 @@ import type {
   CategoryCount,
   Changes,
   ChangesQuery,
+  EndedMonth,
   Entry,
   EntryFilter,
   EntryPage,
@@ -33,9 +35,9 @@ import type {
   UnixMs,
   Usage,
 } from "../memory-store.ts";
-import type { Namespace } from "../namespace.ts";
+import { type Namespace, ownerOf } from "../namespace.ts";
 import type { Sealer } from "../sealing.ts";
-import { all } from "../sql/conditions.ts";
+import { all, endedLately } from "../sql/conditions.ts";
 import type { StoreClock } from "../store-clock.ts";
 import { metaOf, openRow, openRows, parseColumns } from "../stored-rows.ts";
 import { checkSpace } from "../vector-rules.ts";
@@ -47,6 +49,7 @@ import {
   type Moment,
   namespaceCondition,
   refCondition,
+  sparedCondition,
 } from "./conditions.ts";
 import { pendingForgets } from "./forgets.ts";
 import { readFormer, readFormerKeys } from "./former-rows.ts";
@@ -226,6 +229,23 @@ export class SqliteReader implements MemoryReader {
           category: `${row.category}`,
           count: Number(row.n),
         }));
+    });
+  }
+
+  ended(namespace: Namespace): Promise<readonly EndedMonth[]> {
+    return this.calls.read((moment) => {
+      const those = [
+        namespaceCondition(ownerOf(namespace)),
+        endedLately(moment.now),
+        sparedCondition(moment.forgets),
+      ];
+      const { sql, values } = all(those);
+      const hidden = this.session
+        .statement(`SELECT expires_at FROM entries INDEXED BY entries_by_expiry WHERE ${sql}`)
+        .all(...values);
+      const note = this.#select(ALL_COLUMNS, endedNote(namespace), moment);
+      const ends = hidden.map((row) => Number(row.expires_at));
+      return endedMonths(note && openRow(note, this.sealer), ends, moment.now);
     });
   }
 
