@@ -50,6 +50,7 @@ import {
   type OpenedStorage,
   subjectCounts,
   type TotalUsage,
+  tellEnding,
   totalUsage,
 } from "./overview.ts";
 import { PinnedKeys } from "./pinned-keys.ts";
@@ -248,6 +249,7 @@ export function composeMemory(parts: Composition): OpenMemory {
     forget: inNamespace((namespace, input) => forget(context, namespace, input)),
     exportPage: inNamespace((namespace, query) => exportPage(store, namespace, query)),
     myMemory: async (subject) => myMemory(context, requireNamespace(subject), subject),
+    tellEnding: async (subject) => tellEnding(context, requireNamespace(subject)),
     defaults: async (subject) => myDefaults(context, requireNamespace(subject), subject),
     corpusPage: inNamespace((namespace, query) => corpusPage(context, namespace, query)),
     listRuns: inNamespace((namespace, query) => listRuns(context, namespace, query)),

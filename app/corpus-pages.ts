@@ -14,7 +14,7 @@ import type { Writer } from "../engine/store/writer.ts";
 import type { CorpusChanges, CorpusSource, RecallHit, RecallQuery } from "../recall/search-contract.ts";
 import { asUnreadable } from "./fact-view.ts";
 import type { FoundChunk as Chunk, CorpusAnswer, CorpusQuery } from "./memory.ts";
-import { counted, NOTHING_STORED, unmatchedText } from "./presenters/words.ts";
+import { counted, endedText, NOTHING_STORED, unmatchedText } from "./presenters/words.ts";
 import { search } from "./searching.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -71,7 +71,10 @@ async function newestChunks(
     chunks,
     ...(place && { nextCursor: encodePlace(place) }),
     ...(unreadable > 0 && { incomplete: true }),
-    ...noteOf([isEmpty ? NOTHING_STORED : undefined, unreadableNote(unreadable)]),
+    ...noteOf([
+      isEmpty ? endedText(await context.store.ended(namespace)) || NOTHING_STORED : undefined,
+      unreadableNote(unreadable),
+    ]),
   };
 }
 

@@ -19,6 +19,7 @@ import type { Entry } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { renewByUse } from "./facts.ts";
 import type { DocumentQuery, DocumentSlice } from "./memory.ts";
+import { endedText } from "./presenters/words.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
 const { documentBytes, documentLines } = ANSWER_LIMITS;
@@ -70,6 +71,7 @@ async function myMemory(context: UseCaseContext, namespace: Namespace): Promise<
   const content = myMemoryDocument(
     await summariseMemory(store, namespace),
     await expiringFacts(store, namespace),
+    endedText(await store.ended(namespace)),
   );
   return { path: MY_MEMORY_PATH, title: MY_MEMORY_TITLE, content };
 }

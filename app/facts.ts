@@ -197,6 +197,7 @@ export async function listFacts(
     ? ({ isPage: false, pinned: [], cursor: query.cursor } as const)
     : await pinnedFirst(context, filter, { ...query, limit });
   if (first.isPage) return first.page;
+  const ended = query.cursor ? [] : await context.store.ended(namespace);
   const facts = first.pinned.map(factView);
   const unreadable: string[] = [];
   let sizeBytes = 0;
@@ -212,7 +213,7 @@ export async function listFacts(
     ({ nextCursor } = page);
     if (facts.length + unreadable.length >= limit || sizeBytes >= PAGE_BYTES) break;
   }
-  return { facts, unreadable, ...defined({ nextCursor }) };
+  return { facts, unreadable, ...defined({ nextCursor }), ...(ended.length > 0 && { ended }) };
 }
 
 function filterFrom(

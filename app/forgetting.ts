@@ -11,6 +11,7 @@ import {
 } from "../engine/facts/forget-scope.ts";
 import { nearestKeys } from "../engine/facts/near.ts";
 import { pagesOf } from "../engine/pages-of.ts";
+import { ownNote } from "../engine/rules/ended.ts";
 import type { EntryFilter, Erasure } from "../engine/store/memory-store.ts";
 import type { Namespace } from "../engine/store/namespace.ts";
 import { countFormer, partlyRestored, restoreReplaced } from "./history.ts";
@@ -32,16 +33,19 @@ export async function forget(
   const dryRun = requireDryRun(input.dryRun);
   const revision = dryRun ? await context.store.revision(namespace, { includeSessions: true }) : undefined;
   const bound = defined({ upTo: input.upTo ?? revision });
-  const filter = {
-    ...filterOf(await settle(context, { namespace, ...bound }, readings), namespace),
-    ...bound,
-  };
+  const meant = await settle(context, { namespace, ...bound }, readings);
+  const filter = { ...filterOf(meant, namespace), ...bound };
+  // How many facts ended goes with all of them, and is an entry only if there is no other.
+  const ended = meant.kind === "all" ? await context.store.ended(namespace) : [];
   const scope = input.scope.trim();
   const restored = await restoreReplaced(context, filter, dryRun);
   const erase = () => context.store.deleteWhere(filter).catch(partlyRestored(restored));
   const counted = dryRun ? await countCovered(context, filter) : await erase();
-  const { former = 0, erased, newer } = counted;
-  const deleted = counted.deleted + (dryRun ? 0 : restored);
+  const counts =
+    dryRun || ended.length === 0 ? undefined : await context.store.delete(ownNote(namespace, "ended"));
+  const { former = 0, newer } = counted;
+  const erased = counts?.erased === "pending" ? "pending" : counted.erased;
+  const deleted = counted.deleted + (dryRun ? 0 : restored) || Math.min(1, ended.length);
   const others = {
     ...(former > 0 && { former }),
     ...(restored > 0 && { restored }),

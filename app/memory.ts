@@ -7,7 +7,14 @@ import type { CorpusChunk } from "../engine/projections/corpus.ts";
 import type { Framed } from "../engine/projections/frame.ts";
 import type { LearntFromRuns } from "../engine/projections/my-defaults.ts";
 import type { ExpiringFacts } from "../engine/projections/my-memory.ts";
-import type { Erasure, Newer, Origin, StoreReport, UnixMs } from "../engine/store/memory-store.ts";
+import type {
+  EndedMonth,
+  Erasure,
+  Newer,
+  Origin,
+  StoreReport,
+  UnixMs,
+} from "../engine/store/memory-store.ts";
 import type { Subject } from "../engine/store/namespace.ts";
 import type { Writer } from "../engine/store/writer.ts";
 import type { RecallAnswer, RecallHit, RecallQuery } from "../recall/search-contract.ts";
@@ -236,6 +243,8 @@ export interface FactsPage {
   /** Keys of rows that exist but do not open; never hidden. */
   readonly unreadable: readonly string[];
   readonly nextCursor?: string;
+  /** Of the first page, see {@link StoredCounts}. */
+  readonly ended?: readonly EndedMonth[];
 }
 
 /**
@@ -416,6 +425,8 @@ export interface MyMemory {
 export interface StoredCounts {
   readonly facts: number;
   readonly auditRows: number;
+  /** Facts that ended by themselves within a year, by month; absent when there are none. */
+  readonly ended?: readonly EndedMonth[];
 }
 
 export interface SearchAnswer extends Omit<RecallAnswer, "otherLanguage"> {
@@ -627,6 +638,8 @@ export interface Memory {
   /** Facts and records of runs, as an import takes them. */
   exportPage(subject: Subject, query: ExportQuery): Promise<ExportPage>;
   myMemory(subject: Subject): Promise<MyMemory>;
+  /** How many facts end within 14 days, for whoever can tell a person now; 0 if a person was told today. */
+  tellEnding(subject: Subject): Promise<{ readonly facts: number }>;
   defaults(subject: Subject): Promise<MyDefaults>;
   corpusPage(subject: Subject, query: CorpusQuery): Promise<CorpusAnswer>;
   /** Runs of packs, pipelines and tools. */
@@ -676,6 +689,7 @@ const EVERY_USE_CASE = {
   readDocument: undefined,
   exportPage: undefined,
   myMemory: undefined,
+  tellEnding: undefined,
   defaults: undefined,
   listRuns: undefined,
   growth: undefined,

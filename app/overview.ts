@@ -3,9 +3,11 @@
 import { ANSWER_LIMITS, requireCount } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
 import { asHelmdeckError } from "../engine/errors.ts";
+import { EXPIRING_WITHIN_MS } from "../engine/facts/renewal.ts";
 import { pagesOf } from "../engine/pages-of.ts";
 import { learnDefaults } from "../engine/projections/my-defaults.ts";
 import { expiringFacts, summariseMemory } from "../engine/projections/my-memory.ts";
+import { ownNote } from "../engine/rules/ended.ts";
 import { type Quota, quotaOf } from "../engine/rules/quota.ts";
 import type { Usage } from "../engine/store/memory-store.ts";
 import { type Namespace, type Subject, subjectOf } from "../engine/store/namespace.ts";
@@ -20,6 +22,7 @@ import type {
   PageQuery,
   StoredCounts,
 } from "./memory.ts";
+import { endedText, NOTHING_STORED } from "./presenters/words.ts";
 import { requireNamespace } from "./subject.ts";
 import type { UseCaseContext } from "./use-case-context.ts";
 
@@ -37,13 +40,38 @@ export async function myMemory(
 ): Promise<MyMemory> {
   const summary = await summariseMemory(context.store, namespace);
   const expiring = await expiringFacts(context.store, namespace);
+  const note =
+    endedText(await context.store.ended(namespace)) || (summary.length === 0 ? NOTHING_STORED : "");
   return {
     scope: `caller=${subject}`,
     fetchedAt: context.now(),
     categories: summary.map(({ name, count, recentKeys }) => ({ name, count, recentKeys })),
     ...defined({ expiring }),
-    ...(summary.length === 0 && { note: "Nothing has been stored yet." }),
+    ...(note !== "" && { note }),
   };
+}
+
+/**
+ * Who asked for an end within 14 days need not be told of it: what was stored for so long or less does not count. Throws where
+ * nobody can note that a person was told.
+ */
+export async function tellEnding({ store, now }: UseCaseContext, namespace: Namespace) {
+  const note = ownNote(namespace, "told");
+  if ((await store.get(note)) !== undefined) return { facts: 0 };
+  let facts = 0;
+  const soon = {
+    namespace,
+    origin: "fact",
+    expiresBefore: now() + EXPIRING_WITHIN_MS,
+    limit: 1_000,
+  } as const;
+  for await (const { entries } of pagesOf((more) => store.listMeta({ ...soon, ...more })))
+    facts += entries.filter((one) => (one.expiresAt ?? 0) - one.updatedAt > EXPIRING_WITHIN_MS).length;
+  const expiresAt = new Date(now()).setHours(24, 0, 0, 0);
+  const told = { ...note, value: new Uint8Array(), category: "cache", tags: [], expiresAt };
+  // One who comes first has told it; `keeps` judges that in the write's own transaction.
+  const put = facts === 0 ? [] : await store.putMany([told], { keeps: () => true });
+  return { facts: put[0]?.kept ? 0 : facts };
 }
 
 export async function myDefaults(
@@ -114,7 +142,8 @@ export async function storedCounts(context: UseCaseContext, namespace: Namespace
     context.store.countWhere({ namespace, origins: ["fact"] }),
     context.store.countWhere({ namespace, origins: ["audit"] }),
   ]);
-  return { facts, auditRows };
+  const ended = await context.store.ended(namespace);
+  return { facts, auditRows, ...(ended.length > 0 && { ended }) };
 }
 
 /** A status with the reason why memory does not work. Accepts any error, and shows only our own messages. */

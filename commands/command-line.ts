@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly output: Output;
   readonly options: SharedOptions;
   readonly line: CommandLine;
+  /** Notes to write after the answer. */
+  readonly later: string[];
   /** Says what the command acts on, for its line in the audit log; absent: it has none. */
   readonly found?: (object: AuditObject) => void;
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { FactsPage, FactView, Memory } from "../app/memory.ts";
 import { endingNote } from "../app/presenters/ending-text.ts";
 import type { Presented, Voice } from "../app/presenters/presented.ts";
-import { expiryFrom, firstWords, localMinute, unmatchedText } from "../app/presenters/words.ts";
+import { endedText, expiryFrom, firstWords, localMinute, unmatchedText } from "../app/presenters/words.ts";
 import { toWire } from "../app/wire/codec.ts";
 import { ANSWER_LIMITS } from "../engine/answer-limits.ts";
 import { defined } from "../engine/defined.ts";
@@ -89,6 +89,7 @@ async function collectFacts(
   const facts: FactView[] = [];
   const unreadable: string[] = [];
   let nextCursor: string | undefined;
+  let ended: FactsPage["ended"];
   const read = (more: { readonly cursor?: string }) => {
     const left = Math.min(limit - facts.length, ANSWER_LIMITS.facts.most);
     return memory.listFacts(subject, { ...filter, limit: left, ...more });
@@ -97,14 +98,15 @@ async function collectFacts(
     facts.push(...page.facts);
     unreadable.push(...page.unreadable);
     ({ nextCursor } = page);
+    ended ??= page.ended;
     if (facts.length >= limit) break;
   }
-  return { facts, unreadable, ...defined({ nextCursor }) };
+  return { facts, unreadable, ...defined({ nextCursor, ended }) };
 }
 
 export async function listText(
   memory: Memory,
-  { facts, unreadable, nextCursor }: FactsPage,
+  { facts, unreadable, nextCursor, ended }: FactsPage,
   request: ListRequest,
   voice: Voice,
 ): Promise<Presented> {
@@ -112,7 +114,8 @@ export async function listText(
   return {
     answer: facts.flatMap((fact) => linesOf(fact, voice)),
     notes: [
-      ...(isEmpty ? [await nothing(memory, request, voice)] : []),
+      ...(isEmpty ? [await nothing(memory, request, voice, ended ? "any more" : "yet")] : []),
+      ...(ended ? [endedText(ended)] : []),
       ...unreadable.map((key) => unreadableNote(key, voice)),
       ...(nextCursor === undefined ? [] : [`These are the newest ${request.limit}; --limit shows more.`]),
       ...(isEmpty || request.expiring ? [] : await endingNotes(memory, voice)),
@@ -156,13 +159,13 @@ async function keyNamedBy(
   }
 }
 
-async function nothing(memory: Memory, request: ListRequest, voice: Voice): Promise<string> {
+async function nothing(memory: Memory, request: ListRequest, voice: Voice, yet: string): Promise<string> {
   const { caller, storing } = voice;
   const whose = `memory of ${harmlessLine(caller)}`;
   if (request.pinned) return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} is pinned.`;
   if (request.expiring)
     return `No ${isNarrow(request) ? "such " : ""}fact in the ${whose} expires within 14 days.`;
-  if (!isNarrow(request)) return `The ${whose} holds no facts yet. ${storing}`;
+  if (!isNarrow(request)) return `The ${whose} holds no facts ${yet}. ${storing}`;
   const named = await keyNamedBy(memory, request, voice);
   if (named !== undefined) {
     return `No key in the ${whose} begins with this. It is the path of the fact with the key ${harmlessLine(named)}`;
@@ -170,7 +173,7 @@ async function nothing(memory: Memory, request: ListRequest, voice: Voice): Prom
   if (request.asOf !== undefined)
     return `As far as histories tell, the ${whose} held no ${request.prefix || request.category ? "such " : ""}facts then.`;
   const facts = await countFacts(memory, caller);
-  if (facts === 0) return `The ${whose} holds no facts yet. ${storing}`;
+  if (facts === 0) return `The ${whose} holds no facts ${yet}. ${storing}`;
   const counted = unmatchedText(
     { facts, auditRows: 0 },
     "without a prefix and --category, list shows every one",

@@ -83,8 +83,12 @@ export function makeProgram(shell: Shell, output: Output, line: CommandLine): Pr
   let answered: number = EXIT_DONE;
   const runs: Runs = async (command, work, action) => {
     const options = line.readShared(command.optsWithGlobals());
-    const context = { shell, output, options, line };
-    answered = await (action === undefined ? work(context) : runRecorded(context, work, action));
+    const context = { shell, output, options, line, later: [] };
+    try {
+      answered = await (action === undefined ? work(context) : runRecorded(context, work, action));
+    } finally {
+      for (const note of context.later) await output.note(note);
+    }
   };
   const program = rootCommand(shell, line);
   for (const declare of line.commands) declare(program, runs);

@@ -6,6 +6,7 @@ import type { CommandMemory, OpenMemory } from "../app/compose.ts";
 import type { EmbedReport } from "../app/embedding/on-request.ts";
 import type { OpenMemoryOptions } from "../app/open-memory-options.ts";
 import { everyCaller } from "../app/overview.ts";
+import { endingLine } from "../app/presenters/ending-text.ts";
 import { defined } from "../engine/defined.ts";
 import { HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -106,6 +107,7 @@ async function useOpen<Opened extends CommandMemory, Answer>(
     if (memory.notice !== undefined) await context.output.note(harmlessLine(memory.notice));
     const answer = await use(memory);
     await noteNewKey(context, memory);
+    await noteEnding(context, memory);
     return answer;
   } finally {
     await memory.close();
@@ -129,6 +131,16 @@ async function noteNewKey({ shell, output }: CommandContext, { newKey }: Command
   if (newKey === undefined || shell.stderr.isTTY !== true) return;
   const { KEEP_A_COPY } = await import("../app/keys/store-notes.ts");
   await output.note(`Created the encryption key ${newKey}. ${KEEP_A_COPY}`);
+}
+
+/** To a person, once a day; nothing where that cannot be noted. */
+async function noteEnding(
+  { shell, options, line, later }: CommandContext,
+  memory: CommandMemory,
+): Promise<void> {
+  if (shell.stderr.isTTY !== true || options.json) return;
+  const { facts } = await memory.tellEnding(options.caller).catch(() => ({ facts: 0 }));
+  if (facts > 0) later.push(endingLine(facts, `${line.name} renew --expiring`));
 }
 
 async function openAnywhere(context: CommandContext, how: How): Promise<CommandMemory> {

@@ -1,7 +1,9 @@
 /** The pages as one Hono app: always readable, and with forms if the viewer's surface supports them. */
 import { type Context, Hono } from "hono";
 import { remedyFor } from "../app/health/remedies.ts";
+import { endingLine } from "../app/presenters/ending-text.ts";
 import { asHelmdeckError, type ErrorCode, type HelmdeckError } from "../engine/errors.ts";
+import { renewManyCommand } from "./components/changes.ts";
 import { heading, notice, typedText } from "./components/parts.ts";
 import { pinForm, renewForm, submitPin, submitRenew, submitUndo, undoForm } from "./forms/fact.ts";
 import { forgetForm, submitForget } from "./forms/forget.ts";
@@ -68,7 +70,8 @@ export function makePages(options: PagesOptions): Hono {
       }
     };
 
-  for (const [path, { show, submit, counts = "facts" }] of Object.entries(ROUTES)) {
+  for (const [path, { show: view, submit, counts = "facts" }] of Object.entries(ROUTES)) {
+    const show = view && (async (context: PageContext) => withEnding(context, await view(context)));
     const fewer = typeof counts === "string" ? countsPage(counts) : counts;
     if (show !== undefined)
       app.get(
@@ -85,6 +88,18 @@ function contextOf(viewer: Viewer, base: string, now: number, url: string): Page
   const { memory, subject, choices } = viewer;
   const shown = choices.length > 1 ? choices.find(({ isShown }) => isShown)?.id : undefined;
   return { viewer, memory, subject, now, links: new Links(base, shown), query: new URL(url).searchParams };
+}
+
+/** Once a day, at the top of a page. */
+async function withEnding({ memory, subject, links, viewer: { changes } }: PageContext, answer: Answer) {
+  if ("location" in answer) return answer;
+  const { facts } = await memory.tellEnding(subject).catch(() => ({ facts: 0 }));
+  const given =
+    changes.kind === "commands"
+      ? changes
+      : ({ kind: "commands", program: "helmdeck-memory", options: "" } as const);
+  const told = html`<a href="${links.to("/ending")}">${endingLine(facts, renewManyCommand(given, "expiring"))}</a>`;
+  return facts === 0 ? answer : { ...answer, body: html`${notice("ok", told)}${answer.body}` };
 }
 
 /** Empty for a GET. Browsers send line ends as "\r\n". Uploaded files are ignored. The keys of a selection are one list, as JSON. */

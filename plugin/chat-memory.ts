@@ -14,7 +14,7 @@ import {
   wouldForget,
 } from "../app/presenters/forget-texts.ts";
 import { undoText } from "../app/presenters/history-text.ts";
-import { firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
+import { endedText, firstWords, keyForText, localMinute } from "../app/presenters/words.ts";
 import { notesHolding } from "../app/traces/count-notes.ts";
 import type { NotesCount } from "../app/traces/find-traces.ts";
 import { defined } from "../engine/defined.ts";
@@ -181,14 +181,16 @@ function forgottenText(forgotten: Forgotten, inNotes: NotesCount | undefined): s
 
 async function memoriesReply(memory: Memory, verdict: Admitted, typed: string): Promise<string> {
   if (typed !== "") return tidyReply(memory, verdict, typed) ?? searchReply(memory, verdict, typed);
-  const { facts, unreadable, nextCursor } = await memory.listFacts(verdict.subject, { limit: NEWEST });
+  const page = await memory.listFacts(verdict.subject, { limit: NEWEST });
+  const { facts, unreadable, nextCursor, ended } = page;
   const { expiring } = await memory.myMemory(verdict.subject);
-  if (facts.length + unreadable.length === 0) return NOTHING_YET;
+  if (facts.length + unreadable.length === 0) return endedText(ended) || NOTHING_YET;
   return [
     ...endingNote(expiring, TO_KEEP),
     ...facts.map(
       (fact) => `- ${fact.pinned ? "Pinned: " : ""}${lineOf(fact)}${inBrackets(dayOf(fact.updatedAt))}`,
     ),
+    ...(ended ? [endedText(ended)] : []),
     ...unreadable.map((key) => `- ${harmlessLine(key)} (cannot be opened; run openclaw helmdeck doctor)`),
     ...(nextCursor === undefined ? [] : [`The newest ${NEWEST}; openclaw helmdeck list shows all.`]),
     "/memories <words> searches, /memories tidy shows duplicates and conflicts, /forget <key> forgets one.",

@@ -5,6 +5,8 @@
  * are also refused in a group to which the operator opened memory, because everybody in it would see the reply.
  */
 
+import type { Memory } from "../app/memory.ts";
+import { endingLine } from "../app/presenters/ending-text.ts";
 import { defined } from "../engine/defined.ts";
 import { isHelmdeckError } from "../engine/errors.ts";
 import { harmlessLine } from "../engine/facts/hostile-text.ts";
@@ -64,7 +66,13 @@ export async function replyTo(
     const reply = REPLIES[command];
     const { warnings, workspaceOf } = parts;
     const host = defined({ warnings: warnings?.(), workspace: workspaceOf?.(verdict.agentId) });
-    return await deadline(parts.access.open().then((memory) => reply(memory, verdict, typed, host)));
+    const answered = async (memory: Memory) => {
+      const said = await reply(memory, verdict, typed, host);
+      if (verdict.opened !== undefined) return said;
+      const { facts } = await memory.tellEnding(verdict.subject).catch(() => ({ facts: 0 }));
+      return facts === 0 ? said : `${said}\n${endingLine(facts, "openclaw helmdeck renew --expiring")}`;
+    };
+    return await deadline(parts.access.open().then(answered));
   } catch (error) {
     return failureText(error, parts);
   }

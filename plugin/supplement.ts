@@ -1,7 +1,9 @@
 /** The corpus supplement behind OpenClaw's memory_search and memory_get: ranked hits, and documents by path. */
 
 import type { Memory, RecallAnswer, RecallQuery, SearchAnswer } from "../app/memory.ts";
+import { endedText } from "../app/presenters/words.ts";
 import { ANSWER_LIMITS, countWithin } from "../engine/answer-limits.ts";
+import { dateOf } from "../engine/rfc3339.ts";
 import type { AccessPolicy } from "./access-policy.ts";
 import { documentForHost, hitsForHost, lineOf, PATH_PREFIX } from "./boundary.ts";
 import { isQuiet } from "./identity.ts";
@@ -31,6 +33,7 @@ export interface SupplementParts {
 export function makeSupplement(parts: SupplementParts): Supplement {
   const deadlineMs = parts.deadlineMs ?? ANSWER_DEADLINE_MS;
   let lastReason: string | undefined;
+  let lastSaid: string | undefined;
   const noteReason = (reason: string | undefined): void => {
     if (reason !== undefined && reason !== lastReason) parts.log.info(`helmdeck memory, in part: ${reason}`);
     lastReason = reason;
@@ -58,6 +61,12 @@ export function makeSupplement(parts: SupplementParts): Supplement {
       const answer = await ask(deadline, (memory) => memory.search(verdict.subject, asked));
       noteReason(answer?.reason);
       if (!quiet) refuseSilence(answer);
+      const ended = quiet ? "" : endedText(answer?.unmatched?.ended);
+      const said = `${verdict.subject} ${dateOf(Date.now())} ${ended}`;
+      if (ended !== "" && said !== lastSaid) {
+        lastSaid = said; // once a day
+        throw new Error(`no hits in helmdeck memory. ${ended}`);
+      }
       return checkedHits(answer, limit, parts.log);
     },
     async get(params: GetParams): Promise<GetResult | null> {

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { ANSWER_LIMITS, limitsText } from "../../engine/answer-limits.ts";
 import { noFact } from "../presenters/history-text.ts";
-import { nextCursor, rfc3339Schema } from "../wire/fields.ts";
+import { endedSchema, nextCursor, rfc3339Schema } from "../wire/fields.ts";
 import { operation, READS } from "./operation.ts";
 
 export const writerSchema = z.object({
@@ -39,6 +39,7 @@ export const listFacts = operation("listFacts", {
       .array(z.string())
       .describe("Keys of facts that exist but cannot be decrypted; run doctor for details."),
     next_cursor: nextCursor,
+    ended: endedSchema,
   }),
   rest: {
     method: "get",

@@ -13,14 +13,14 @@ import { getFact, listFacts } from "./facts.ts";
 import { forget } from "./forget.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import type { Operation, ToolOperation } from "./operation.ts";
-import { callers, defaults, growth, myMemory, revision } from "./overview.ts";
+import { OVERVIEW_OPERATIONS } from "./overview.ts";
 import { REVIEW_OPERATIONS } from "./review.ts";
 import { search } from "./search.ts";
 import { storeFact, storeFacts } from "./store-fact.ts";
 
 export const OPERATIONS: readonly Operation[] = [
   ...[storeFact, storeFacts, forget, listFacts, getFact, ...HISTORY_OPERATIONS, corpusPage],
-  ...[exportMemory, myMemory, defaults, callers, search, readDocument, listRuns, growth, revision],
+  ...[exportMemory, ...OVERVIEW_OPERATIONS, search, readDocument, listRuns],
   ...REVIEW_OPERATIONS,
 ];
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { nextCursor, rfc3339Schema, wholeNumber } from "../wire/fields.ts";
 import { callersReply } from "../wire/replies.ts";
-import { operation, READS } from "./operation.ts";
+import { ADDS, operation, READS } from "./operation.ts";
 
 export const expiringSchema = z
   .object({
@@ -23,7 +23,7 @@ export const expiringSchema = z
     "Facts that expire within 14 days; renew those that are still true. Left out when there are none.",
   );
 
-export const myMemory = operation("myMemory", {
+const myMemory = operation("myMemory", {
   summary: "The caller's categories, counts and recent keys, without values.",
   effects: READS,
   reply: z.object({
@@ -44,6 +44,19 @@ export const myMemory = operation("myMemory", {
     path: "/api/v1/memory",
     answers: "Categories with counts and recent keys.",
     names: { reply: "MyMemory" },
+  },
+});
+
+const tellEnding = operation("tellEnding", {
+  summary: "How many facts end within 14 days, once a day.",
+  description: "For whoever shows it to a person: from then on until midnight the answer is 0.",
+  effects: ADDS,
+  reply: z.object({ facts: wholeNumber.describe("Without those that were stored for 14 days or less.") }),
+  rest: {
+    method: "post",
+    path: "/api/v1/memory/ending",
+    answers: "How many a person should be told of now.",
+    names: { reply: "Ending" },
   },
 });
 
@@ -101,7 +114,7 @@ const defaultsReplySchema = z.object({
 });
 
 /** The use case answers in the reply's own names. */
-export const defaults = operation("defaults", {
+const defaults = operation("defaults", {
   summary: "The caller's usual inputs, learned from past runs.",
   effects: READS,
   reply: defaultsReplySchema,
@@ -116,7 +129,7 @@ export const defaults = operation("defaults", {
   },
 });
 
-export const growth = operation("growth", {
+const growth = operation("growth", {
   summary: "When the caller's entries were stored, and their size.",
   effects: READS,
   reply: z.object({
@@ -134,7 +147,7 @@ export const growth = operation("growth", {
   },
 });
 
-export const revision = operation("revision", {
+const revision = operation("revision", {
   summary: "A number that grows with every change.",
   effects: READS,
   reply: z.object({
@@ -151,7 +164,7 @@ export const revision = operation("revision", {
   },
 });
 
-export const callers = operation("callers", {
+const callers = operation("callers", {
   summary: "Who uses how much: only the caller itself, or everybody with the scope admin.",
   effects: READS,
   reply: z.object({
@@ -186,3 +199,5 @@ export const callers = operation("callers", {
     whose: "everybody's",
   },
 });
+
+export const OVERVIEW_OPERATIONS = [myMemory, tellEnding, defaults, callers, growth, revision];

@@ -34,6 +34,12 @@ export function endingNote(expiring: ExpiringFacts | undefined, commands: Comman
   return [`Expiring within 14 days: ${endingText(expiring, MOST_NAMED)}. ${ways}`];
 }
 
+/** For a person, once a day. `command`: what keeps them. */
+export function endingLine(facts: number, command: string): string {
+  const [end, them] = facts === 1 ? ["ends", "it"] : ["end", "them"];
+  return `${counted(facts, "fact")} ${end} within 14 days. To keep ${them}: ${command}`;
+}
+
 const NOTHING_RENEWED = {
   expiring: "No fact that expires within 14 days would end later.",
   all: "No fact would end later.",

@@ -4,7 +4,7 @@ import type { MemoryStatus } from "../memory.ts";
 import { extentText } from "../remote/helmdeck/helmdeck-texts.ts";
 import { endingText, keepingTexts } from "./ending-text.ts";
 import type { Voice } from "./presented.ts";
-import { counted } from "./words.ts";
+import { counted, endedText } from "./words.ts";
 
 export function statusText(
   status: MemoryStatus,
@@ -26,6 +26,7 @@ export function statusText(
     lines.push(
       `  ${plainLine(subject.name)}: ${counted(subject.facts, "fact")}, ${counted(subject.auditRows, "record")} of tool runs`,
       ...expiringLines(subject.expiring, command),
+      ...(subject.ended ? [`  ${endedText(subject.ended)}`] : []),
     );
   }
   return [...lines, ...warnings.map((warning) => `  ${warning}`)].join("\n");

@@ -3,6 +3,7 @@ import type { PossibleReason } from "../../engine/answer-limits.ts";
 import { harmlessLine } from "../../engine/facts/hostile-text.ts";
 import { cutText } from "../../engine/projections/frame.ts";
 import { dateOf, isDay, isKnownTime } from "../../engine/rfc3339.ts";
+import type { EndedMonth } from "../../engine/store/memory-store.ts";
 import type { FactView, StoredCounts } from "../memory.ts";
 
 export const SEMANTIC_OFF =
@@ -34,12 +35,26 @@ export function possiblyRelated(why: PossibleReason | undefined): string {
 }
 
 /** `12 facts, none matched; helmdeck/my-memory.md lists them.` `listing`: the end of the sentence. */
-export function unmatchedText({ facts, auditRows }: StoredCounts, listing: string): string {
+export function unmatchedText({ facts, auditRows, ended }: StoredCounts, listing: string): string {
   const there = [
     ...(facts === 0 ? [] : [counted(facts, "fact")]),
     ...(auditRows === 0 ? [] : [`${counted(auditRows, "record")} of tool runs`]),
   ];
-  return there.length === 0 ? NOTHING_STORED : `${there.join(" and ")}, none matched; ${listing}.`;
+  if (there.length === 0) return endedText(ended) || NOTHING_STORED;
+  return `${there.join(" and ")}, none matched; ${listing}. ${endedText(ended)}`.trimEnd();
+}
+
+const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
+
+/** `31 facts ended in November 2026, 4 in December 2026.` Empty when none ended. */
+export function endedText(ended: readonly EndedMonth[] = []): string {
+  const said = ended.map(({ month, facts }, at) => {
+    const [year, number] = month.split("-");
+    return `${at === 0 ? `${counted(facts, "fact")} ended` : facts} in ${MONTHS[Number(number) - 1]} ${year}`;
+  });
+  return said.length === 0 ? "" : `${said.join(", ")}.`;
 }
 
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;

@@ -5,7 +5,7 @@ import { defined } from "../../engine/defined.ts";
 import { ERROR_CODES } from "../../engine/errors.ts";
 import type { Asker } from "../memory.ts";
 import { expiringSchema } from "../operations/overview.ts";
-import { rfc3339Schema, wholeNumber } from "./fields.ts";
+import { endedSchema, rfc3339Schema, wholeNumber } from "./fields.ts";
 
 export const errorReplySchema = z.object({
   error: z.enum(ERROR_CODES),
@@ -60,6 +60,7 @@ export const ownStatusReplySchema = z.object({
   facts: wholeNumber,
   audit_rows: wholeNumber.describe("Records of runs and tool calls."),
   expiring: expiringSchema,
+  ended: endedSchema,
 });
 
 export type CallerReply = z.infer<typeof callerReplySchema>;

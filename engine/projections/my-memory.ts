@@ -35,9 +35,13 @@ export async function summariseMemory(
 }
 
 /** The summary as Markdown: the document at `helmdeck/my-memory.md`. */
-export function myMemoryDocument(categories: readonly CategorySummary[], expiring?: ExpiringFacts): string {
-  if (categories.length === 0) return `# ${MY_MEMORY_TITLE}\n\nNothing yet.`;
-  const ending = expiring === undefined ? [] : [expiringSection(expiring)];
+export function myMemoryDocument(
+  categories: readonly CategorySummary[],
+  expiring?: ExpiringFacts,
+  ended = "",
+): string {
+  if (categories.length === 0) return `# ${MY_MEMORY_TITLE}\n\n${ended || "Nothing yet."}`;
+  const ending = [...(ended ? [ended] : []), ...(expiring === undefined ? [] : [expiringSection(expiring)])];
   return [`# ${MY_MEMORY_TITLE}`, ...ending, ...categories.map(categorySection)].join("\n\n");
 }
 

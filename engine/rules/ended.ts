@@ -9,57 +9,43 @@ const DAY_MS = 86_400_000;
 export const TOLD_FOR_MS = 365 * DAY_MS;
 const LONGEST_MONTH_MS = 31 * DAY_MS;
 
-export function endedNote(namespace: Namespace): EntryRef {
-  return { namespace: ownerOf(namespace), origin: "cache", key: "facts/ended" };
-}
-
-/** It ends with the day. */
-export function toldNote(namespace: Namespace): EntryRef {
-  return { namespace: ownerOf(namespace), origin: "cache", key: "facts/told" };
-}
-
-export function ownNotes(namespace: Namespace): readonly EntryRef[] {
-  return [endedNote(namespace), toldNote(namespace)];
+/** `told` ends with the day. */
+export function ownNote(namespace: Namespace, key: "ended" | "told"): EntryRef {
+  return { namespace: ownerOf(namespace), origin: "cache", key: `facts/${key}` };
 }
 
 /** Those of the note, and those that end at these times; the earliest first. */
-export function endedMonths(
-  note: Entry | undefined,
-  ends: readonly UnixMs[],
-  now: UnixMs,
-): readonly EndedMonth[] {
+export function endedMonths(note: Entry | undefined, ends: readonly UnixMs[], now: UnixMs): EndedMonth[] {
   const noted = note && jsonOf(Buffer.from(note.value).toString());
   const months = new Map(
     Object.entries(isRecord(noted) ? noted : {}).map(([month, n]) => [month, Number(n)]),
   );
   for (const end of ends) months.set(monthOf(end), (months.get(monthOf(end)) ?? 0) + 1);
-  return [...months]
-    .filter(([month]) => month >= monthOf(now - TOLD_FOR_MS))
-    .sort(([one], [other]) => compareText(one, other))
-    .map(([month, facts]) => ({ month, facts }));
+  const kept = [...months].filter(([month]) => month >= monthOf(now - TOLD_FOR_MS));
+  return kept.sort(([one], [other]) => compareText(one, other)).map(([month, facts]) => ({ month, facts }));
 }
 
-/** By their subject. A session has no facts. */
+/** Swept facts by their subject. A session has none. */
 export function factsAmong(swept: readonly Entry[]): ReadonlyMap<Namespace, readonly Entry[]> {
-  const facts = swept.filter(
-    ({ namespace, origin }) => origin === "fact" && namespace === ownerOf(namespace),
-  );
+  const facts = swept.filter(({ namespace: of, origin }) => origin === "fact" && of === ownerOf(of));
   return Map.groupBy(facts, ({ namespace }) => namespace);
 }
 
-/** Counts facts that a sweep deletes. `now`: which no wrong clock has moved ahead. */
+/** Counts swept facts. `now`: which no wrong clock has moved ahead. */
 export function planEnded<S extends Slot>(slot: S, facts: readonly Entry[], now: UnixMs): Plan<S, unknown> {
-  const ends = facts.map(({ expiresAt = now }) => expiresAt);
-  const months = endedMonths(slot.entry, ends, now).map(({ month, facts }) => [month, facts]);
-  const value = Buffer.from(JSON.stringify(Object.fromEntries(months)));
-  const note = {
-    ...slot.ref,
-    value,
-    category: "cache",
-    tags: [],
-    expiresAt: now + TOLD_FOR_MS + LONGEST_MONTH_MS,
-  };
-  const plan = planPut({ slot, others: [] }, note, now, {});
+  const months = endedMonths(
+    slot.entry,
+    facts.map(({ expiresAt = now }) => expiresAt),
+    now,
+  );
+  const value = Buffer.from(JSON.stringify(Object.fromEntries(months.map((one) => [one.month, one.facts]))));
+  const expiresAt = now + TOLD_FOR_MS + LONGEST_MONTH_MS;
+  const plan = planPut(
+    { slot, others: [] },
+    { ...slot.ref, value, category: "cache", tags: [], expiresAt },
+    now,
+    {},
+  );
   return { ...plan, upsert: plan.upsert.map((upsert) => ({ ...upsert, isLimited: false })) };
 }
 

@@ -3,8 +3,6 @@ import { HelmdeckError } from "../errors.ts";
 import type { Quota, Usage } from "../store/memory-store.ts";
 import { type Namespace, type Subject, subjectOf } from "../store/namespace.ts";
 
-import type { Slot } from "./plans.ts";
-
 export type { Quota };
 
 export const DEFAULT_QUOTA: Quota = { entries: 100_000, bytes: 256 * 1_024 * 1_024 };
@@ -21,22 +19,17 @@ export function bytesToKeep(quota: Usage, bytesBefore: number): number {
   return Math.max(quota.bytes, bytesBefore);
 }
 
-export function isWithin({ entries, bytes }: Usage, quota: Usage): boolean {
-  return entries <= quota.entries && bytes <= quota.bytes;
-}
-
-/** What a memory notes of itself takes nothing of a quota. */
-export function withoutNotes({ entries, bytes }: Usage, notes: readonly Pick<Slot, "sizeBytes">[]): Usage {
-  const sizes = notes.flatMap(({ sizeBytes }) => sizeBytes ?? []);
-  return { entries: entries - sizes.length, bytes: sizes.reduce((left, size) => left - size, bytes) };
-}
-
 /**
  * Throws `quota_exceeded` when the subject of the last write is over its quota. Call it in the write transaction, which is then
- * rolled back.
+ * rolled back. `notes`: entries that a memory makes of itself, which take nothing.
  */
-export function requireWithin({ entries, bytes }: Usage, quota: Usage, namespace: Namespace): void {
-  if (entries > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
+export function requireWithin(
+  { entries, bytes }: Usage,
+  quota: Usage,
+  namespace: Namespace,
+  notes = 0,
+): void {
+  if (entries - notes > quota.entries) throw exceeded(`${quota.entries} entries`, subjectOf(namespace));
   if (bytes > quota.bytes) throw exceeded(`${sizeText(quota.bytes)} of values`, subjectOf(namespace));
 }
 

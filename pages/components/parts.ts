@@ -1,5 +1,6 @@
 /** Parts that pages share: headings, empty states, notices, pagers. */
 
+import { NOTHING_STORED } from "../../app/presenters/words.ts";
 import { isHelmdeckError } from "../../engine/errors.ts";
 import { type Html, html } from "../html.ts";
 import type { Params } from "../links.ts";
@@ -62,17 +63,13 @@ export function hiddenFields(fields: Readonly<Record<string, string>>): readonly
 }
 
 /** The empty state: says how to store something. */
-export function nothingStored({ viewer: { changes }, subject }: PageContext): Html {
+export function nothingStored({ viewer: { changes }, subject }: PageContext, why = NOTHING_STORED): Html {
   if (changes.kind === "forms" && changes.signOutPath === undefined) return nothingOfNobody(subject);
   const byHand =
     changes.kind === "forms"
       ? "Or press “Remember something” above."
       : html`Or on a command line: <code>${changes.program} store KEY "the text"${changes.options === "" ? "" : ` ${changes.options}`}</code>`;
-  return empty(
-    "Nothing has been stored yet.",
-    "Tell your agent: “Remember that we deploy through Konflux, never on Fridays.”",
-    byHand,
-  );
+  return empty(why, "Tell your agent: “Remember that we deploy through Konflux, never on Fridays.”", byHand);
 }
 
 /** Without sign-in, tells a person how to reach their agent's memory. */

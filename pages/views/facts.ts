@@ -129,7 +129,7 @@ function categoryName(name: string): string {
 }
 
 function nothing(context: PageContext, overview: Overview, asked: FactsQuery): Html {
-  if (Object.keys(asked).length === 0) return nothingStored(context);
+  if (Object.keys(asked).length === 0) return nothingStored(context, overview.note);
   const { links } = context;
   return html`${filters(context, overview, asked)}${empty(
     "No fact matches.",
@@ -211,7 +211,8 @@ function noAnswer(
 ): Html {
   if (unmatched === undefined)
     return empty("No hits yet.", "Memory is still being indexed. Search again in a moment.");
-  if (unmatched.facts + unmatched.auditRows === 0) return nothingStored(context);
+  if (unmatched.facts + unmatched.auditRows === 0)
+    return nothingStored(context, unmatchedText(unmatched, ""));
   return empty(
     "No answer in this memory.",
     unmatchedText(unmatched, "the agent is told so"),

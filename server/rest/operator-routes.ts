@@ -6,6 +6,7 @@ import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Memory } from "../../app/memory.ts";
 import { toWire } from "../../app/wire/codec.ts";
 import { type CallerReply, type OwnStatusReply, runOfRequest } from "../../app/wire/schemas.ts";
+import { defined } from "../../engine/defined.ts";
 import { HelmdeckError } from "../../engine/errors.ts";
 import { rfc3339 } from "../../engine/rfc3339.ts";
 import type { ServerContext } from "../../packs/server-context.ts";
@@ -189,6 +190,6 @@ export function addHostRoutes(app: OpenAPIHono<ServerEnv>, { memory }: ServerCon
 async function ownStatus(memory: Memory, caller: Caller): Promise<OwnStatusReply> {
   const { mode, subject, error } = await memory.status(caller.subject);
   if (error !== undefined) throw new HelmdeckError(error.code, error.message);
-  const { facts = 0, auditRows = 0, expiring } = subject ?? {};
-  return { mode, facts, audit_rows: auditRows, ...(expiring && { expiring: toWire(expiring) }) };
+  const { facts = 0, auditRows = 0, expiring, ended } = subject ?? {};
+  return toWire({ mode, facts, auditRows, ...defined({ expiring, ended }) });
 }

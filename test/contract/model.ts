@@ -1,7 +1,7 @@
 /** Contract, as a property: after any operations, a store answers like a simple model. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { endedNote } from "../../engine/rules/ended.ts";
+import { ownNote } from "../../engine/rules/ended.ts";
 import {
   type EntryFilter,
   type EntryId,
@@ -152,7 +152,7 @@ async function take({ store, clock }: StoreRig, model: Model, taken: Step): Prom
     case "day":
       await letPass(store, clock, KEPT_EXPIRED_MS + HOUR_MS);
       model.passDay(clock.now);
-      for (const one of NAMESPACES) await store.delete(endedNote(one)); // the model does not count what ended
+      for (const one of NAMESPACES) await store.delete(ownNote(one, "ended")); // the model does not count what ended
       return;
     case "put": {
       const results = await store.putMany(taken.entries);

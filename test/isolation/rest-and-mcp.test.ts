@@ -138,6 +138,7 @@ const routes: Readonly<Record<string, () => readonly Asked[]>> = {
   "POST /api/v1/memory/renew": () => [{ path: "/api/v1/memory/renew", body: { key: CANARY }, status: 404 }],
   "POST /api/v1/memory/renewals": () =>
     ["expiring", "all", "undo"].map((which) => ({ path: "/api/v1/memory/renewals", body: { which } })),
+  "POST /api/v1/memory/ending": () => [{ path: "/api/v1/memory/ending", body: {} }],
   "POST /api/v1/memory/pin": () => [
     { path: "/api/v1/memory/pin", body: { key: CANARY }, status: 404 },
     { path: "/api/v1/memory/pin", body: { key: CANARY, pinned: false }, status: 404 },

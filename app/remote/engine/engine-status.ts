@@ -35,13 +35,13 @@ export async function engineStatus(
         askCaller(client, subject),
         client.call(subject, OWN_STATUS),
       ]);
-      const { mode, facts, auditRows, expiring } = status;
+      const { mode, facts, auditRows, expiring, ended } = status;
       return {
         ...NOT_HERE,
         state: "ready",
         engine,
         mode,
-        subject: { name: caller.subject, facts, auditRows, ...defined({ expiring }) },
+        subject: { name: caller.subject, facts, auditRows, ...defined({ expiring, ended }) },
       };
     }
     await Promise.all(subjects.map((one) => askCaller(client, one)));

@@ -1,6 +1,6 @@
 /** Puts, undoes and renews entries: loads what the rules need, and applies their plans. */
 import { mustJudgeKeys } from "../../rules/conditions.ts";
-import { endedNote, factsAmong, ownNotes, planEnded } from "../../rules/ended.ts";
+import { factsAmong, ownNote, planEnded } from "../../rules/ended.ts";
 import { hasHistory } from "../../rules/history.ts";
 import {
   historyChange,
@@ -14,14 +14,7 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import {
-  bytesToKeep,
-  isWithin,
-  type Quota,
-  quotaOf,
-  requireWithin,
-  withoutNotes,
-} from "../../rules/quota.ts";
+import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
 import { ALL_COLUMNS } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -108,14 +101,9 @@ export async function renewEntry(
 }
 
 /** Counts the facts that a sweep deletes, by what is surely past. */
-export async function noteEnded(
-  putting: Putting,
-  swept: readonly Entry[],
-  writing: Writing,
-  now: UnixMs,
-): Promise<void> {
+export async function noteEnded(putting: Putting, swept: readonly Entry[], writing: Writing, now: UnixMs) {
   for (const [owner, facts] of factsAmong(swept)) {
-    const slot = await loadRow(putting, endedNote(owner), writing, now);
+    const slot = await loadRow(putting, ownNote(owner, "ended"), writing, now);
     await apply(putting, planEnded(slot, facts, now), writing);
   }
 }
@@ -196,8 +184,9 @@ async function write(
   // Former values count, but are dropped before a write is refused.
   const quota = quotaOf(putting.quota, subjectOf(subject.owner));
   while (subject.bytes > bytesToKeep(quota, bytesBefore) && (await dropOldestFormer(writing, subject)));
-  if (!takesMore(upsert, sealed.byteLength) || isWithin(subject, quota)) return columns.seq;
-  const notes = ownNotes(subject.owner).map((ref) => loadRow(putting, ref, writing));
-  requireWithin(withoutNotes(subject, await Promise.all(notes)), quota, subject.owner);
+  if (!takesMore(upsert, sealed.byteLength)) return columns.seq;
+  const notes = subject.entries > quota.entries ? (["ended", "told"] as const) : [];
+  const slots = await Promise.all(notes.map((key) => loadRow(putting, ownNote(subject.owner, key), writing)));
+  requireWithin(subject, quota, subject.owner, slots.filter(({ row }) => row !== undefined).length);
   return columns.seq;
 }

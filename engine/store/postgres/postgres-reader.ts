@@ -1,7 +1,7 @@
 /** The read-only part of the PostgreSQL store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
-import { endedMonths, endedNote } from "../../rules/ended.ts";
+import { endedMonths, ownNote } from "../../rules/ended.ts";
 import { shownHistory } from "../../rules/history.ts";
 import type { Beginnings } from "../beginnings.ts";
 import { encodeListCursor } from "../cursors.ts";
@@ -201,15 +201,13 @@ export class PostgresReader implements MemoryReader {
 
   async ended(namespace: Namespace): Promise<readonly EndedMonth[]> {
     const now = this.now();
-    const owner = ownerOf(namespace);
-    const note = all([refCondition(endedNote(owner)), liveCondition(now)]);
-    const hidden = all<SqlValue>([namespaceCondition(owner), endedLately(now)]);
-    return this.reading(owner, async (connection) => {
-      const [[row], ended] = await Promise.all([
-        selectEntries(connection, ALL_COLUMNS, note),
-        selectEntries(connection, "expires_at", hidden),
-      ]);
-      const ends = ended.map(({ expires_at }) => Number(expires_at));
+    const note = all([refCondition(ownNote(namespace, "ended")), liveCondition(now)]);
+    const hidden = all<SqlValue>([namespaceCondition(ownerOf(namespace)), endedLately(now)]);
+    return this.reading(namespace, async (connection) => {
+      const [row] = await selectEntries(connection, ALL_COLUMNS, note);
+      const ends = (await selectEntries(connection, "expires_at", hidden)).map((one) =>
+        Number(one.expires_at),
+      );
       return endedMonths(row && openRow(row, this.sealer), ends, now);
     });
   }

@@ -1,6 +1,6 @@
 /** Puts, undoes and renews entries: loads what the rules need, and applies their plans. Call it in a write transaction. */
 import { mustJudgeKeys } from "../../rules/conditions.ts";
-import { endedNote, factsAmong, ownNotes, planEnded } from "../../rules/ended.ts";
+import { factsAmong, ownNote, planEnded } from "../../rules/ended.ts";
 import { hasHistory } from "../../rules/history.ts";
 import {
   historyChange,
@@ -14,14 +14,7 @@ import {
   takesMore,
   type Upsert,
 } from "../../rules/plans.ts";
-import {
-  bytesToKeep,
-  isWithin,
-  type Quota,
-  quotaOf,
-  requireWithin,
-  withoutNotes,
-} from "../../rules/quota.ts";
+import { bytesToKeep, type Quota, quotaOf, requireWithin } from "../../rules/quota.ts";
 import { ALL_COLUMNS, cellsOf } from "../fields.ts";
 import type {
   DecideRenewal,
@@ -120,7 +113,7 @@ export function renewEntry(
 /** Counts the facts of a sweep's slice, by what is surely past. */
 export function noteEnded(putting: Putting, swept: readonly Entry[], writing: Writing, now: UnixMs): void {
   for (const [owner, facts] of factsAmong(swept)) {
-    const slot = loadRow(putting, endedNote(owner), { ...writing.moment, now });
+    const slot = loadRow(putting, ownNote(owner, "ended"), { ...writing.moment, now });
     apply(putting, planEnded(slot, facts, now), writing);
   }
 }
@@ -191,8 +184,9 @@ function write(
   let used = usageOf(session, namespace);
   while (used.bytes > bytesToKeep(quota, bytesBefore) && dropOldestFormer(session, owner))
     used = usageOf(session, namespace);
-  if (!takesMore(upsert, sealed.byteLength) || isWithin(used, quota)) return columns.seq;
-  const notes = ownNotes(namespace).map((ref) => loadRow(putting, ref, moment));
-  requireWithin(withoutNotes(used, notes), quota, namespace);
+  if (!takesMore(upsert, sealed.byteLength)) return columns.seq;
+  const notes = used.entries > quota.entries ? (["ended", "told"] as const) : [];
+  const kept = notes.filter((key) => loadRow(putting, ownNote(namespace, key), moment).row !== undefined);
+  requireWithin(used, quota, namespace, kept.length);
   return columns.seq;
 }

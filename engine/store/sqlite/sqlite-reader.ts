@@ -1,7 +1,7 @@
 /** The read-only part of the SQLite store; also used alone for read-only access. */
 import { defined } from "../../defined.ts";
 import { HelmdeckError } from "../../errors.ts";
-import { endedMonths, endedNote } from "../../rules/ended.ts";
+import { endedMonths, ownNote } from "../../rules/ended.ts";
 import { shownHistory } from "../../rules/history.ts";
 import { nextTurn } from "../../timing.ts";
 import type { Beginnings } from "../beginnings.ts";
@@ -234,17 +234,13 @@ export class SqliteReader implements MemoryReader {
 
   ended(namespace: Namespace): Promise<readonly EndedMonth[]> {
     return this.calls.read((moment) => {
-      const those = [
-        namespaceCondition(ownerOf(namespace)),
-        endedLately(moment.now),
-        sparedCondition(moment.forgets),
-      ];
-      const { sql, values } = all(those);
-      const hidden = this.session
-        .statement(`SELECT expires_at FROM entries INDEXED BY entries_by_expiry WHERE ${sql}`)
-        .all(...values);
-      const note = this.#select(ALL_COLUMNS, endedNote(namespace), moment);
-      const ends = hidden.map((row) => Number(row.expires_at));
+      const lately = all([endedLately(moment.now), sparedCondition(moment.forgets)]);
+      const { sql, values } = all([namespaceCondition(ownerOf(namespace)), lately]);
+      const hidden = this.session.statement(
+        `SELECT expires_at FROM entries INDEXED BY entries_by_expiry WHERE ${sql}`,
+      );
+      const note = this.#select(ALL_COLUMNS, ownNote(namespace, "ended"), moment);
+      const ends = hidden.all(...values).map((row) => Number(row.expires_at));
       return endedMonths(note && openRow(note, this.sealer), ends, moment.now);
     });
   }
