@@ -147,7 +147,7 @@ describe("the reply", () => {
         '1. fact "home" in user_facts, stored 2001-09-09  (only possibly related)\n' +
         "   > called Kolibri",
     );
-    expect(memory.calls).toEqual([{ method: "search", args: ["main", { query: "wifi", limit: 5 }] }]);
+    expect(memory.calls[0]).toEqual({ method: "search", args: ["main", { query: "wifi", limit: 5 }] });
   });
 
   test("contains only sure hits and no counts in a group that the operator opened", async () => {
