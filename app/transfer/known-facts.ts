@@ -14,6 +14,7 @@ import type { Claim, FactText } from "../../recall/claims.ts";
 import { type Relation, relationOf } from "../../recall/conflicts.ts";
 import { LexicalIndex } from "../../recall/lexical/lexical-index.ts";
 import { LexicalSearch } from "../../recall/lexical/lexical-search.ts";
+import { WEIGHTS } from "../../recall/weights.ts";
 import { claimOf, digestOfText } from "../same-text.ts";
 
 export interface KnownFact {
@@ -62,10 +63,12 @@ export class KnownFacts {
     const claim = this.#claimOf(fact);
     const relations = new Map<Shown, KnownFact["relation"] | undefined>();
     if (claim !== undefined)
-      for (const unit of this.#search.closest(claim.around, this.#index, MOST_CLOSE, []).keys()) {
+      for (const [unit, inCommon] of this.#search.closest(claim.around, this.#index, MOST_CLOSE, [])) {
         const id = this.#index.documentOf(unit)?.id;
         const other = id && this.#compared.get(id);
-        if (other !== undefined) relations.set(other, seenAs(relationOf(claim, other.claim)));
+        if (other === undefined) continue;
+        const relation = seenAs(relationOf(claim, other.claim));
+        if (relation !== "near" || inCommon >= WEIGHTS.conflicts.near) relations.set(other, relation);
       }
     for (const other of this.#bySaying.get(digestOfText(fact.value)) ?? [])
       if (isSelfContained(claim, other)) relations.set(other, "same");

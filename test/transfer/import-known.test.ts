@@ -51,9 +51,10 @@ describe("before an import, memory says", () => {
       allergy: "Allergic to penicillin",
       standup: "The standup is at 9:30",
       deploys: "Deploys go through staging first",
+      money: "US customers pay in dollars",
     };
     const memory = await memoryWith(facts);
-    const text = `- **allergic** to \`penicillin\`.\n- The standup is at 10:00\n- Deploys of the website go through staging\n- Anything else\n`;
+    const text = `- **allergic** to \`penicillin\`.\n- The standup is at 10:00\n- Deploys of the website go through staging\n- Client Karst pays late, usually after the second reminder\n`;
     const dry = await importText(memory, text, { dryRun: true });
     expect(knownIn(dry)).toEqual([
       "notes/notes/allergic-to-penicillin same allergy",
