@@ -106,10 +106,9 @@ function farFrom(url: string, { env }: Shell): string {
   return env.SSH_CONNECTION ? way : "";
 }
 
-/** Undefined if there is none that this person sees. */
+/** Undefined if there is none that this person sees: in Windows' Subsystem for Linux, people use Windows' browser. */
 function browserHere({ env }: Shell): string | undefined {
-  if (env.SSH_CONNECTION) return undefined;
+  if (env.SSH_CONNECTION || release().toLowerCase().includes("microsoft")) return undefined;
   if (process.platform === "darwin") return "open";
-  if (release().toLowerCase().includes("microsoft")) return "wslview";
   return env.DISPLAY || env.WAYLAND_DISPLAY ? "xdg-open" : undefined;
 }
