@@ -90,7 +90,7 @@ export async function examineNothing(place: PlaceFacts, notice = ""): Promise<Do
 export async function examineFailure(place: PlaceFacts, failure: unknown): Promise<DoctorReport> {
   const { code, message } = asHelmdeckError(reasonOf(failure));
   const findings: Finding[] = [
-    { level: "error", check: "memory", message: `${code}: ${message}`, remedy: remedyFor(code) },
+    { level: "error", check: "memory", message: `${message} (${code})`, remedy: remedyFor(code) },
   ];
   findings.push(...(await fileFindings(place)));
   if (code !== "key_missing") findings.push(await keyFileFinding(place));
@@ -336,7 +336,7 @@ function sweepFindings(failure: unknown): readonly Finding[] {
     {
       level: "warning",
       check: "expiry",
-      message: `The last sweep failed: ${code}: ${message}`,
+      message: `The last sweep failed: ${message} (${code})`,
       remedy: remedyFor(code),
     },
   ];
