@@ -19,6 +19,7 @@ import { findStorage } from "./storage-location.ts";
 export { type ErrorCode, HelmdeckError, isHelmdeckError } from "../engine/errors.ts";
 export type { CorpusChunk, CorpusEntry } from "../engine/projections/corpus.ts";
 export type {
+  EndedMonth,
   EntryId,
   Erasure,
   Fingerprint,

@@ -243,7 +243,7 @@ export interface FactsPage {
   /** Keys of rows that exist but do not open; never hidden. */
   readonly unreadable: readonly string[];
   readonly nextCursor?: string;
-  /** Of the first page, see {@link StoredCounts}. */
+  /** Of the first page: how many facts ended in which month, for a year. */
   readonly ended?: readonly EndedMonth[];
 }
 

@@ -102,8 +102,8 @@ describe.concurrent("npm run demo", () => {
       { value: "v" },
     );
     const { code, stdout } = await demo(place, ["--facts", facts, "--query", "x"]).ended;
-    expect(stdout).toContain("line 2: invalid_input");
-    expect(stdout).toContain("line 3: invalid_input");
+    expect(stdout).toContain("line 2: key is missing");
+    expect(stdout).toContain("line 3: key is missing");
     expect(stdout).not.toContain("line 1");
     expect(stdout).not.toContain("install the plugin");
     expect(code).toBe(1);

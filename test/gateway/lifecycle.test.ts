@@ -120,7 +120,7 @@ async function reload(pluginId: string, times: number): Promise<void> {
 }
 
 async function expectOneOfEach(): Promise<void> {
-  expect(await timesOpen(host.pid, database)).toBe(1);
+  await expect.poll(() => timesOpen(host.pid, database), { timeout: 10_000 }).toBe(1);
   const threads = await threadNames(host.pid);
   if (threads !== undefined) expect(threads.filter((name) => name === "helmdeck-memory")).toHaveLength(1);
 }
