@@ -165,6 +165,10 @@ async function write(
   const { connection } = writing;
   const { slot, history } = upsert;
   const subject = writing.of(slot.ref.namespace);
+  const quota = quotaOf(putting.quota, subjectOf(subject.owner));
+  const isOver = subject.entries + Number(slot.entry === undefined) > quota.entries;
+  // The notes are read before the write: what refuses it must not wait for whether it failed.
+  const notes = upsert.isLimited && isOver ? await countNotes(putting, writing, subject.owner) : 0;
   const { columns, sealed } = sealRow(upsert, await writing.nextSeq(subject), sealer);
   subject.bytes += sealed.byteLength;
   if (slot.entry === undefined) {
@@ -182,11 +186,13 @@ async function write(
   }
   if (!upsert.isLimited) return columns.seq;
   // Former values count, but are dropped before a write is refused.
-  const quota = quotaOf(putting.quota, subjectOf(subject.owner));
   while (subject.bytes > bytesToKeep(quota, bytesBefore) && (await dropOldestFormer(writing, subject)));
-  if (!takesMore(upsert, sealed.byteLength)) return columns.seq;
-  const notes = subject.entries > quota.entries ? (["ended", "told"] as const) : [];
-  const slots = await Promise.all(notes.map((key) => loadRow(putting, ownNote(subject.owner, key), writing)));
-  requireWithin(subject, quota, subject.owner, slots.filter(({ row }) => row !== undefined).length);
+  if (takesMore(upsert, sealed.byteLength)) requireWithin(subject, quota, subject.owner, notes);
   return columns.seq;
+}
+
+/** Memory's own notes, which no limit counts. */
+async function countNotes(putting: Putting, writing: Writing, owner: Namespace): Promise<number> {
+  const notes = (["ended", "told"] as const).map((key) => loadRow(putting, ownNote(owner, key), writing));
+  return (await Promise.all(notes)).filter(({ row }) => row !== undefined).length;
 }

@@ -154,13 +154,13 @@ describe.skipIf(whyWithoutPostgres() !== undefined)("on a server", () => {
 
   // verifies P-alone-quota
   test(
-    "a put that fails and is over its quota takes none of its neighbours",
+    "a put that fails and is refused at once takes none of its neighbours",
     onServer(
       async (rig) => {
         const { store } = rig;
         await failing(rig, "bad", "at once");
         const codes = await settled(store, [[fact("one", "x")], [fact("bad", "x")], [fact("one", "y")]]);
-        expect(codes).toEqual(["stored", "store_corrupt", "stored"]); // what failed first
+        expect(codes).toEqual(["stored", "quota_exceeded", "stored"]);
         expect(await keysIn(store)).toEqual(["one"]);
       },
       { quota: { entries: 1 } },
